@@ -1,0 +1,36 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help install demo test lint bench docs clean
+
+help:
+	@echo "make demo     set up, find the communities of a built-in network, write demo/report.html"
+	@echo "make test     set up and run the tests"
+	@echo "make install  set up .venv with the package and all extras"
+	@echo "make lint     ruff and mypy"
+	@echo "make bench    the long measurements, saved in benchmarks/results"
+
+install: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
+	@touch $@
+
+demo: install
+	$(BIN)/klafter demo
+
+test: install
+	$(BIN)/python -m pytest
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: install
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

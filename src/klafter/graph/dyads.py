@@ -1,0 +1,68 @@
+"""The arrays of a graph that kernels read."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+
+class Rows(NamedTuple):
+    """A sparse matrix by rows: row i is ``node[start[i]:start[i + 1]]`` with the same slice of ``value``."""
+
+    start: np.ndarray  # int64
+    node: np.ndarray  # int32
+    value: np.ndarray  # float64
+
+
+class Dyads(NamedTuple):
+    """What was observed. Every dyad that is neither linked, hidden nor on the diagonal is an observed non-link.
+
+    ``*_out`` lists by source, ``*_in`` by target; they are the same arrays when the graph is undirected.
+    Dyad covariates stand row by row, ``which`` of them each entry belongs to beside it.
+    """
+
+    n: int
+    directed: bool
+    links_out: Rows
+    links_in: Rows
+    hidden_out: Rows
+    hidden_in: Rows
+    covariates_out: Rows
+    covariates_in: Rows
+    which_out: np.ndarray  # int32, aligned with covariates_out
+    which_in: np.ndarray
+
+
+def as_rows(matrix) -> Rows:
+    """The CSR arrays of a matrix, in the types that kernels are compiled for."""
+    csr = sparse.csr_array(matrix)
+    csr.sort_indices()
+    return Rows(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data.astype(np.float64))
+
+
+def stack_covariates(matrices, n: int) -> tuple[Rows, np.ndarray]:
+    """Several sparse matrices as one list of entries by row."""
+    if not matrices:
+        return as_rows(sparse.csr_array((n, n))), np.zeros(0, np.int32)
+    coos = [sparse.coo_array(m) for m in matrices]
+    row = np.concatenate([m.row for m in coos])
+    which = np.repeat(np.arange(len(coos), dtype=np.int32), [m.nnz for m in coos])
+    order = np.lexsort((which, np.concatenate([m.col for m in coos]), row))
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
+    node = np.concatenate([m.col for m in coos])[order].astype(np.int32)
+    value = np.concatenate([m.data for m in coos])[order].astype(np.float64)
+    return Rows(start, node, value), which[order]
+
+
+def as_dyads(links, hidden, covariates, directed: bool) -> Dyads:
+    """The kernel arrays of links, hidden dyads and covariates, all n x n and sparse."""
+    n = links.shape[0]
+    links_out, hidden_out = as_rows(links), as_rows(hidden)
+    covariates_out, which_out = stack_covariates(covariates, n)
+    links_in, hidden_in, covariates_in, which_in = links_out, hidden_out, covariates_out, which_out
+    if directed:
+        links_in, hidden_in = as_rows(links.T), as_rows(hidden.T)
+        covariates_in, which_in = stack_covariates([m.T for m in covariates], n)
+    return Dyads(
+        n, directed, links_out, links_in, hidden_out, hidden_in, covariates_out, covariates_in, which_out, which_in
+    )
