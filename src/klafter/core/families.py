@@ -8,15 +8,16 @@
 Each loss is minus the log likelihood up to a term in y alone, convex in x. Kernels carry a family as its ``Law``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from klafter.core.kernel import kernel
+from klafter.core.responses import CLIP
 
 BERNOULLI, POISSON, GAUSSIAN, EXPOSURE = 0, 1, 2, 3
-CLIP = 40.0  # e^x beyond this is numerically certain, and products of such terms would overflow
 TINY = 1e-12  # an exposure of exactly 0 makes a link impossible
 
 
@@ -69,37 +70,17 @@ def curvature(law, y, x):
     return (e + 1.0) / (e * e)
 
 
-def _sigmoid(x):
-    from scipy.special import expit
-
-    return expit(x)
-
-
-def _count_draw(x, precision, rng):
-    return rng.poisson(np.exp(np.minimum(x, CLIP))).astype(float)
-
-
 @dataclass(frozen=True)
 class Family:
-    """What people choose: its values, its mean, and how to draw from it."""
+    """What people choose by name: the response, the link values it allows, and the smallest x."""
 
     name: str
     code: int
-    mean: object  # x -> E[y]
-    probability: object  # (x, precision) -> P(a link, that is y > 0)
-    draw: object  # (x, precision, rng) -> y
-    values: str  # the link values it allows, in words
-    allows: object  # array of link values -> bool
-    cure: str
-    lower: float = -np.inf  # the smallest x it allows
-    canonical: bool = True
-
-
-def _normal_tail(x, precision):
-    """P(y > 1/2): with real values, a link is a value nearer to 1 than to 0."""
-    from scipy.special import ndtr
-
-    return ndtr((x - 0.5) * np.sqrt(precision))
+    response: str
+    values: str
+    allows: Callable[[np.ndarray], bool]
+    cure: str = ""
+    lower: float = -np.inf
 
 
 def _is_binary(y):
@@ -111,49 +92,23 @@ def _is_count(y):
 
 
 FAMILIES = {
-    "bernoulli": Family(
-        "bernoulli",
-        BERNOULLI,
-        mean=_sigmoid,
-        probability=lambda x, precision: _sigmoid(x),
-        draw=lambda x, precision, rng: (rng.random(np.shape(x)) < _sigmoid(x)).astype(float),
-        values="0 or 1",
-        allows=_is_binary,
-        cure='Use family="poisson" for counts, family="gaussian" for real values, or graph.binarize().',
-    ),
-    "poisson": Family(
-        "poisson",
-        POISSON,
-        mean=lambda x: np.exp(np.minimum(x, CLIP)),
-        probability=lambda x, precision: -np.expm1(-np.exp(np.minimum(x, CLIP))),
-        draw=_count_draw,
-        values="0, 1, 2, ...",
-        allows=_is_count,
-        cure='Use family="gaussian" for real values, or graph.binarize().',
-    ),
-    "gaussian": Family(
-        "gaussian",
-        GAUSSIAN,
-        mean=lambda x: np.asarray(x, float),
-        probability=_normal_tail,
-        draw=lambda x, precision, rng: rng.normal(x, 1 / np.sqrt(precision)),
-        values="real numbers",
-        allows=lambda y: True,
-        cure="",
-    ),
-    "exposure": Family(
-        "exposure",
-        EXPOSURE,
-        mean=lambda x: -np.expm1(-np.maximum(x, 0)),
-        probability=lambda x, precision: -np.expm1(-np.maximum(x, 0)),
-        draw=lambda x, precision, rng: (rng.random(np.shape(x)) < -np.expm1(-np.maximum(x, 0))).astype(float),
-        values="0 or 1",
-        allows=_is_binary,
-        cure='Use family="poisson" for counts, or graph.binarize().',
-        lower=0.0,
-        canonical=False,
-    ),
-}
+    family.name: family
+    for family in (
+        Family(
+            "bernoulli", BERNOULLI, "logit", "0 or 1", _is_binary,
+            'Use family="poisson" for counts, family="gaussian" for real values, or graph.binarize().',
+        ),
+        Family(
+            "poisson", POISSON, "log", "0, 1, 2, ...", _is_count,
+            'Use family="gaussian" for real values, or graph.binarize().',
+        ),
+        Family("gaussian", GAUSSIAN, "identity", "real numbers", lambda y: True),
+        Family(
+            "exposure", EXPOSURE, "exposure", "0 or 1", _is_binary,
+            'Use family="poisson" for counts, or graph.binarize().', lower=0.0,
+        ),
+    )
+}  # fmt: skip
 
 
 def check_values(family: Family, values, who: str) -> None:

@@ -1,0 +1,57 @@
+"""Responses: what the linear predictor x of a dyad means. All five models predict through one of these.
+
+    logit        p = 1 / (1 + e^-x)            exposure     p = 1 - e^-x, x >= 0
+    log          y ~ Poisson(e^x)              rate         y ~ Poisson(x), x >= 0
+    identity     y ~ Normal(x, 1 / precision)  probability  p = x
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+CLIP = 40.0  # e^x beyond this is numerically certain, and products of such terms would overflow
+
+
+class Response(NamedTuple):
+    """Mean of y, probability that y is a link, and a draw of y, from x (and the precision, where there is one)."""
+
+    mean: Callable
+    probability: Callable
+    draw: Callable
+
+
+def _bernoulli(probability: Callable) -> Response:
+    return Response(
+        mean=probability,
+        probability=lambda x, precision=1.0: probability(x),
+        draw=lambda x, rng, precision=1.0: (rng.random(np.shape(x)) < probability(x)).astype(float),
+    )
+
+
+def _poisson(rate: Callable) -> Response:
+    return Response(
+        mean=rate,
+        probability=lambda x, precision=1.0: -np.expm1(-rate(x)),
+        draw=lambda x, rng, precision=1.0: rng.poisson(rate(x)).astype(float),
+    )
+
+
+def _normal() -> Response:
+    """A real value counts as a link when it is nearer to 1 than to 0."""
+    return Response(
+        mean=lambda x: np.asarray(x, float),
+        probability=lambda x, precision=1.0: ndtr((x - 0.5) * np.sqrt(precision)),
+        draw=lambda x, rng, precision=1.0: rng.normal(x, 1 / np.sqrt(precision)),
+    )
+
+
+RESPONSES = {
+    "logit": _bernoulli(expit),
+    "exposure": _bernoulli(lambda x: -np.expm1(-np.maximum(x, 0.0))),
+    "probability": _bernoulli(lambda x: np.clip(x, 0.0, 1.0)),
+    "log": _poisson(lambda x: np.exp(np.minimum(x, CLIP))),
+    "rate": _poisson(lambda x: np.maximum(x, 0.0)),
+    "identity": _normal(),
+}
