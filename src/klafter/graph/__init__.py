@@ -1,6 +1,9 @@
 """What was observed: Graph, readers and writers, splits of dyads."""
 
+from klafter.graph.convert import as_graph
 from klafter.graph.dyads import Dyads, Rows
+from klafter.graph.errors import GraphFileError
 from klafter.graph.graph import Graph
+from klafter.graph.splits import DyadKFold, Held, split_dyads
 
-__all__ = ["Dyads", "Graph", "Rows"]
+__all__ = ["DyadKFold", "Dyads", "Graph", "GraphFileError", "Held", "Rows", "as_graph", "split_dyads"]

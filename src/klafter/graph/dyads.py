@@ -34,7 +34,10 @@ class Dyads(NamedTuple):
 
 
 def as_rows(matrix) -> Rows:
-    """The CSR arrays of a matrix, in the types that kernels are compiled for."""
+    """The CSR arrays of a matrix, in the types that kernels are compiled for.
+
+    Always copies: a graph's own arrays are frozen, and Numba would compile every kernel again for frozen ones.
+    """
     csr = sparse.csr_array(matrix)
     csr.sort_indices()
     return Rows(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data.astype(np.float64))

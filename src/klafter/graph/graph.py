@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from html import escape
+from types import MappingProxyType
 
 import numpy as np
 from scipy import sparse
 
+from klafter.graph import checks
 from klafter.graph.dyads import Dyads, as_dyads
+
+_PARTS = ("links", "directed", "hidden", "labels", "attributes", "covariates", "notes")
 
 
 class Graph:
@@ -28,6 +33,13 @@ class Graph:
         What is known of each node.
     covariates : mapping of name to (n, n) sparse or dense array, optional
         What is known of each dyad, zero where absent.
+    notes : sequence of str, optional
+        What a reader found and decided, in sentences.
+
+    Notes
+    -----
+    A graph never changes: its arrays are closed for writing, and `replace`, `hide`, `binarize` and `symmetrize`
+    give new graphs. An integer array of pairs holds rows; a list of pairs holds labels, if the graph has labels.
 
     Examples
     --------
@@ -35,8 +47,10 @@ class Graph:
     >>> graph = Graph(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), labels=["ann", "bob", "eve"])
     >>> graph
     Graph(3 nodes, 2 links, undirected)
-    >>> graph.hide([(0, 2)]).n_hidden
+    >>> graph.hide([("ann", "eve")]).n_hidden
     1
+    >>> graph.index("eve")
+    2
     """
 
     def __init__(
@@ -45,18 +59,40 @@ class Graph:
         *,
         directed: bool = False,
         hidden=None,
-        labels: Sequence | None = None,
-        attributes: Mapping[str, Sequence] | None = None,
+        labels: Iterable | None = None,
+        attributes: Mapping[str, Iterable] | None = None,
         covariates: Mapping[str, object] | None = None,
+        notes: Sequence[str] = (),
     ):
-        links = _square(links)
-        n = links.shape[0]
-        self.directed = bool(directed)
-        self.hidden = _hidden_pattern(hidden, n, self.directed)
-        self.links = _without(_clean_links(links, self.directed), self.hidden)
-        self.labels = None if labels is None else _check_labels(labels, n)
-        self.attributes = {str(k): _check_column(k, v, n) for k, v in (attributes or {}).items()}
-        self.covariates = {str(k): _check_covariate(k, v, n, self.directed) for k, v in (covariates or {}).items()}
+        links = checks.square(links)
+        n, directed = links.shape[0], bool(directed)
+        hidden = checks.hidden_pattern(hidden, n, directed)
+        columns = {str(k): checks.column(k, v, n) for k, v in (attributes or {}).items()}
+        dyadic = {str(k): checks.covariate(k, v, n, directed) for k, v in (covariates or {}).items()}
+        self.__dict__.update(
+            directed=directed,
+            hidden=checks.freeze(hidden),
+            links=checks.freeze(checks.without(checks.clean_links(links, directed), hidden)),
+            labels=None if labels is None else checks.label_array(labels, n),
+            attributes=MappingProxyType(columns),
+            covariates=MappingProxyType(dyadic),
+            notes=tuple(notes),
+        )
+
+    links: sparse.csr_array
+    hidden: sparse.csr_array
+    directed: bool
+    labels: np.ndarray | None
+    attributes: Mapping[str, np.ndarray]
+    covariates: Mapping[str, sparse.csr_array]
+    notes: tuple[str, ...]
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"A Graph does not change; graph.replace({name}=...) gives a new one.")
+
+    def __reduce__(self):
+        parts = {name: getattr(self, name) for name in _PARTS}
+        return _rebuild, ({**parts, "attributes": dict(self.attributes), "covariates": dict(self.covariates)},)
 
     @property
     def n_nodes(self) -> int:
@@ -88,44 +124,60 @@ class Graph:
 
     def index(self, node) -> int:
         """The row of a node, given by label, or by number when the graph has no labels."""
+        node = node.item() if isinstance(node, np.generic) else node
         if self.labels is not None:
-            if node in self._index:
-                return self._index[node]
-            if str(node) in self._index:
-                return self._index[str(node)]
-            raise KeyError(f"There is no node {node!r} in this graph of {self.n_nodes} nodes.{_near(node, self._index)}")
-        if isinstance(node, (int, np.integer)) and 0 <= node < self.n_nodes:
-            return int(node)
+            for name in (node, str(node), _as_number(node)):
+                if name in self._index:
+                    return self._index[name]
+            raise KeyError(f"There is no node {node!r} among {self.n_nodes} nodes.{_near(node, self._index)}")
+        number = _as_number(node)
+        if number is not None and 0 <= number < self.n_nodes:
+            return number
         raise KeyError(f"There is no node {node!r}: this graph has no labels, so nodes are 0 to {self.n_nodes - 1}.")
 
     def label(self, i: int):
         """The label of row i, or its number when the graph has no labels."""
-        return int(i) if self.labels is None else self.labels[i].item() if hasattr(self.labels[i], "item") else self.labels[i]
+        if self.labels is None:
+            return int(i)
+        label = self.labels[i]
+        return label.item() if isinstance(label, np.generic) else label
 
     def pair_indices(self, pairs) -> np.ndarray:
-        """Pairs of labels (or numbers, without labels) as an (m, 2) array of rows."""
-        if self.labels is None:
-            array = np.asarray(pairs)
-            if array.size and (array.ndim != 2 or array.shape[1] != 2):
-                raise ValueError(f"Pairs need two nodes each, shape (m, 2); these have shape {array.shape}.")
-            if array.size and array.dtype.kind in "iu" and array.min() >= 0 and array.max() < self.n_nodes:
-                return array.astype(np.int64)
+        """Pairs of nodes as an (m, 2) array of rows: an integer array already holds rows, a list holds labels."""
+        if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "iu":
+            return self._check_rows(pairs)
+        if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__iter__"):
+            raise ValueError(f"Pairs need two nodes each; {pairs!r} is not a list of pairs.")
         rows = []
         for pair in pairs:
-            if isinstance(pair, str) or len(pair) != 2:
+            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
                 raise ValueError(f"Pairs need two nodes each; {pair!r} is not a pair.")
-            rows.append([self.index(_plain(pair[0])), self.index(_plain(pair[1]))])
+            rows.append([self.index(pair[0]), self.index(pair[1])])
         return np.array(rows, np.int64).reshape(-1, 2)
 
+    def _check_rows(self, pairs: np.ndarray) -> np.ndarray:
+        if pairs.size == 0:
+            return np.zeros((0, 2), np.int64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(f"Pairs need two nodes each, shape (m, 2); these have shape {pairs.shape}.")
+        low, high = int(pairs.min()), int(pairs.max())
+        if low < 0 or high >= self.n_nodes:
+            raise KeyError(
+                f"There is no row {low if low < 0 else high} among {self.n_nodes}. "
+                "An array of integers holds rows; pass labels as a list of pairs."
+            )
+        return pairs.astype(np.int64)
+
     def hide(self, pairs) -> Graph:
-        """The same graph with more hidden dyads: an (m, 2) array of rows, or a sparse pattern."""
-        extra = _hidden_pattern(pairs, self.n_nodes, self.directed)
-        return self.replace(hidden=((self.hidden + extra) != 0))
+        """The same graph with more hidden dyads: an (m, 2) array of rows, a list of pairs, or a sparse pattern."""
+        if not _is_pattern(pairs, self.n_nodes):
+            pairs = self.pair_indices(pairs)
+        extra = checks.hidden_pattern(pairs, self.n_nodes, self.directed)
+        return self.replace(hidden=self.hidden + extra)
 
     def replace(self, **changes) -> Graph:
-        """A graph with some of links, directed, hidden, labels, attributes, covariates changed."""
-        parts = {name: getattr(self, name) for name in ("links", "directed", "hidden", "labels", "attributes", "covariates")}
-        return Graph(**{**parts, **changes})
+        """A graph with some of links, directed, hidden, labels, attributes, covariates, notes changed."""
+        return Graph(**{**{name: getattr(self, name) for name in _PARTS}, **changes})
 
     def binarize(self) -> Graph:
         """Every link with value 1."""
@@ -134,11 +186,16 @@ class Graph:
         return self.replace(links=links)
 
     def symmetrize(self) -> Graph:
-        """The undirected graph that links two nodes when either named the other; hidden when either dyad was."""
+        """The undirected graph that links two nodes when either named the other, with the larger of two values.
+
+        A dyad is hidden when either direction was; covariates are averaged.
+        """
+        high, low = self.links.maximum(self.links.T), self.links.minimum(self.links.T)
         return self.replace(
-            links=self.links.maximum(self.links.T),
+            # a negative link without a mirror is larger only than nothing
+            links=high + (low - low.multiply(high != 0)),
             directed=False,
-            hidden=(self.hidden + self.hidden.T) != 0,
+            hidden=self.hidden + self.hidden.T,
             covariates={k: (v + v.T) / 2 for k, v in self.covariates.items()},
         )
 
@@ -147,9 +204,34 @@ class Graph:
         hidden = f", {self.n_hidden} hidden dyads" if self.n_hidden else ""
         return f"Graph({self.n_nodes} nodes, {self.n_links} links, {kind}{hidden})"
 
+    def _repr_html_(self) -> str:
+        facts = {
+            "nodes": f"{self.n_nodes:,}",
+            "links": f"{self.n_links:,}, {'directed' if self.directed else 'undirected'}",
+            "hidden dyads": f"{self.n_hidden:,}" if self.n_hidden else "",
+            "attributes": ", ".join(self.attributes),
+            "covariates": ", ".join(self.covariates),
+            "notes": " ".join(self.notes),
+        }
+        rows = [f"<tr><th>{name}</th><td>{escape(fact)}</td></tr>" for name, fact in facts.items() if fact]
+        return f"<table><caption>Graph</caption>{''.join(rows)}</table>"
 
-def _plain(node):
-    return node.item() if isinstance(node, np.generic) else node
+
+def _rebuild(parts: dict) -> Graph:
+    return Graph(**parts)
+
+
+def _is_pattern(pairs, n: int) -> bool:
+    if sparse.issparse(pairs):
+        return True
+    return isinstance(pairs, np.ndarray) and pairs.shape == (n, n) and (pairs.dtype == bool or n != 2)
+
+
+def _as_number(node) -> int | None:
+    """The integer that a label means, so that text from a command line finds numbered nodes."""
+    if isinstance(node, str):
+        return int(node) if node.isascii() and node.isdigit() and len(node) < 20 else None
+    return int(node) if isinstance(node, int) and not isinstance(node, bool) else None
 
 
 def _near(node, index) -> str:
@@ -157,116 +239,3 @@ def _near(node, index) -> str:
 
     close = get_close_matches(str(node), [str(k) for k in list(index)[:10_000]], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
-
-
-def _square(matrix) -> sparse.csr_array:
-    if not sparse.issparse(matrix):
-        matrix = np.asarray(matrix, dtype=float)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"A graph needs a square array of links; this one has shape {matrix.shape}.")
-    return sparse.csr_array(matrix, dtype=float)
-
-
-def _clean_links(links: sparse.csr_array, directed: bool) -> sparse.csr_array:
-    """No diagonal, no stored zeros; both directions when undirected."""
-    if not np.isfinite(links.data).all():
-        raise ValueError("Links need finite values; this graph has NaN or infinity. Pass unobserved dyads as hidden=.")
-    links = _off_diagonal(links)
-    if not directed:
-        links = _symmetric(links)
-    links.sum_duplicates()
-    links.eliminate_zeros()
-    links.sort_indices()
-    return links
-
-
-def _symmetric(links: sparse.csr_array) -> sparse.csr_array:
-    """Either triangle, or both when they agree."""
-    upper, lower = sparse.triu(links, 1, format="csr"), sparse.tril(links, -1, format="csr").T.tocsr()
-    both = upper.multiply(lower != 0).tocsr() - lower.multiply(upper != 0).tocsr()
-    if both.nnz and np.abs(both.data).max() > 0:
-        i, j = (both != 0).nonzero()
-        raise ValueError(
-            f"An undirected graph needs the same value both ways; ({i[0]}, {j[0]}) and ({j[0]}, {i[0]}) differ. "
-            "Use directed=True, or make the links symmetric."
-        )
-    one = sparse.csr_array(upper + lower - lower.multiply(upper != 0))
-    return sparse.csr_array(one + one.T)
-
-
-def _off_diagonal(matrix) -> sparse.csr_array:
-    coo = sparse.coo_array(matrix)
-    keep = coo.row != coo.col
-    return sparse.csr_array((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=coo.shape)
-
-
-def _hidden_pattern(hidden, n: int, directed: bool) -> sparse.csr_array:
-    """Hidden dyads as a boolean pattern without diagonal, symmetric when undirected."""
-    if hidden is None:
-        return sparse.csr_array((n, n), dtype=bool)
-    if not sparse.issparse(hidden):
-        pairs = np.asarray(hidden)
-        if pairs.ndim == 2 and pairs.shape == (n, n) and (pairs.dtype == bool or n != 2):
-            hidden = sparse.csr_array(pairs != 0)
-        else:
-            hidden = _pairs_pattern(pairs, n)
-    pattern = _off_diagonal(hidden).astype(bool)
-    if not directed:
-        pattern = sparse.csr_array((pattern + pattern.T) != 0)
-    pattern.sum_duplicates()
-    pattern.eliminate_zeros()
-    pattern.sort_indices()
-    return pattern
-
-
-def _pairs_pattern(pairs: np.ndarray, n: int) -> sparse.csr_array:
-    if pairs.size == 0:
-        return sparse.csr_array((n, n), dtype=bool)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ValueError(f"hidden needs pairs of shape (m, 2) or an {n} x {n} pattern; this has shape {pairs.shape}.")
-    pairs = pairs.astype(np.int64)
-    if pairs.min() < 0 or pairs.max() >= n:
-        raise ValueError(f"hidden names node {pairs.max() if pairs.max() >= n else pairs.min()}; nodes are 0 to {n - 1}.")
-    return sparse.csr_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-
-
-def _without(links: sparse.csr_array, hidden: sparse.csr_array) -> sparse.csr_array:
-    """The links that are not hidden: a hidden dyad's value is unknown."""
-    if not hidden.nnz or not links.nnz:
-        return links
-    links = sparse.csr_array(links - links.multiply(hidden))
-    links.eliminate_zeros()
-    links.sort_indices()
-    return links
-
-
-def _check_labels(labels, n: int) -> np.ndarray:
-    array = np.asarray(labels)
-    if array.shape != (n,):
-        raise ValueError(f"labels needs one name for each of {n} nodes; this has shape {array.shape}.")
-    if len(set(array.tolist())) != n:
-        seen: set = set()
-        twice = next(x for x in array.tolist() if x in seen or seen.add(x))
-        raise ValueError(f"Node labels must differ; {twice!r} stands twice. Make the names unique.")
-    return array
-
-
-def _check_column(name, values, n: int) -> np.ndarray:
-    array = np.asarray(values)
-    if array.shape != (n,):
-        raise ValueError(f"Attribute {name!r} needs one value for each of {n} nodes; this has shape {array.shape}.")
-    return array
-
-
-def _check_covariate(name, matrix, n: int, directed: bool) -> sparse.csr_array:
-    csr = _square(matrix)
-    if csr.shape[0] != n:
-        raise ValueError(f"Covariate {name!r} needs shape ({n}, {n}); this has shape {csr.shape}.")
-    if not np.isfinite(csr.data).all():
-        raise ValueError(f"Covariate {name!r} has NaN or infinity; covariates need finite values.")
-    csr = _off_diagonal(csr)
-    if not directed and csr.nnz and abs(csr - csr.T).max() > 0:
-        raise ValueError(f"Covariate {name!r} differs between (i, j) and (j, i), but the graph is undirected.")
-    csr.eliminate_zeros()
-    csr.sort_indices()
-    return csr

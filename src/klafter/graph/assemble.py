@@ -1,0 +1,109 @@
+"""From lists of ends to a graph: repeated links, self-links and direction are decided here, and told in notes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph.graph import Graph
+
+
+class Edges(NamedTuple):
+    """Links by the rows of their ends; `weight` is None where every link counts 1."""
+
+    source: np.ndarray  # int64
+    target: np.ndarray
+    weight: np.ndarray | None
+
+
+def assemble(edges: Edges, n: int, *, directed: bool | None = None, labels=None, attributes=None, notes=()) -> Graph:
+    """The graph of a list of links. Repeated links are summed if they have weights, otherwise counted once.
+
+    Without word on direction, a list is undirected if no pair stands in both orders, or every pair does with the
+    same value; a mixture means directed.
+
+    Examples
+    --------
+    >>> graph = assemble(Edges(np.array([0, 1, 1]), np.array([1, 2, 2]), None), 3)
+    >>> graph, graph.notes[-1]
+    (Graph(3 nodes, 2 links, undirected), '1 repeated link dropped.')
+    """
+    apart = edges.source != edges.target
+    links = _collect(edges, apart, n)
+    repeated = int(apart.sum()) - links.nnz
+    mirrored, symmetric = _mirrored(links), is_symmetric(links)
+    reason = "as told" if directed is not None else _reason(mirrored, symmetric)
+    if directed is None:
+        directed = mirrored > 0 and not symmetric
+    if not directed and not symmetric:
+        links, both = _fold(links, edges.weight is None)
+        repeated += both
+    zeros = links.nnz
+    links.eliminate_zeros()
+    zeros -= links.nnz
+    count = links.nnz if directed or not symmetric else links.nnz // 2
+    found = [
+        f"{n:,} {_plural('node', n)} and {count:,} {_plural('link', count)}, "
+        f"{'directed' if directed else 'undirected'} ({reason}).",
+        _weights_note(edges.weight, links),
+        _repeats_note(repeated, edges.weight is not None),
+        f"{len(apart) - apart.sum():,} {_plural('self-link', len(apart) - apart.sum())} dropped." * (not apart.all()),
+        f"{zeros:,} {_plural('link', zeros)} of value 0 read as no link." * bool(zeros),
+    ]
+    notes = [*notes, *filter(None, found)]
+    return Graph(links, directed=directed, labels=labels, attributes=attributes, notes=notes)
+
+
+def is_symmetric(links: sparse.csr_array) -> bool:
+    """Whether every entry has a mirror of the same value."""
+    return (links != links.T.tocsr()).nnz == 0
+
+
+def _collect(edges: Edges, keep: np.ndarray, n: int) -> sparse.csr_array:
+    ends = edges.source[keep], edges.target[keep]
+    weight = np.ones(len(ends[0])) if edges.weight is None else edges.weight[keep]
+    links = sparse.coo_array((weight, ends), shape=(n, n)).tocsr()
+    links.sum_duplicates()
+    if edges.weight is None:
+        links.data[:] = 1.0
+    return links
+
+
+def _mirrored(links: sparse.csr_array) -> int:
+    """How many entries have a mirror."""
+    ones = sparse.csr_array((np.ones(links.nnz, bool), links.indices, links.indptr), shape=links.shape)
+    return ones.multiply(ones.T.tocsr()).nnz
+
+
+def _fold(links: sparse.csr_array, unweighted: bool) -> tuple[sparse.csr_array, int]:
+    """Both orders of each pair as one entry above the diagonal, and how many pairs had both."""
+    upper, lower = sparse.triu(links, 1, format="csr"), sparse.tril(links, -1, format="csr")
+    one = sparse.csr_array(upper + lower.T.tocsr())
+    if unweighted:
+        one.data[:] = 1.0
+    return one, links.nnz - one.nnz
+
+
+def _reason(mirrored: int, symmetric: bool) -> str:
+    if mirrored == 0:
+        return "no pair stands in both orders; pass directed=True if order matters"
+    if symmetric:
+        return "every pair stands in both orders"
+    return "some pairs stand in both orders, others in one; pass directed=False if order does not matter"
+
+
+def _weights_note(weight, links) -> str:
+    if weight is None or not links.nnz:
+        return ""
+    return f"Links have weights from {links.data.min():g} to {links.data.max():g}."
+
+
+def _repeats_note(repeated: int, weighted: bool) -> str:
+    what = "added to the weight of the first" if weighted else "dropped"
+    return f"{repeated:,} repeated {_plural('link', repeated)} {what}." if repeated > 0 else ""
+
+
+def _plural(noun: str, count: int) -> str:
+    return noun if count == 1 else noun + "s"

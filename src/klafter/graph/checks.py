@@ -1,0 +1,154 @@
+"""What a graph accepts at the door: links, hidden dyads, labels, attributes and covariates."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+
+def square(matrix) -> sparse.csr_array:
+    """A square array of real numbers as CSR."""
+    if not sparse.issparse(matrix):
+        matrix = np.asarray(matrix)
+    if matrix.dtype.kind == "c":
+        raise ValueError("Complex data not supported: links are real numbers. Pass matrix.real, or its modulus.")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"A graph needs a square array of links; this one has shape {matrix.shape}.")
+    return sparse.csr_array(matrix, dtype=float)
+
+
+def clean_links(links: sparse.csr_array, directed: bool) -> sparse.csr_array:
+    """No diagonal, no stored zeros; both directions when undirected."""
+    if not np.isfinite(links.data).all():
+        raise ValueError("Links need finite values; this graph has NaN or infinity. Pass unobserved dyads as hidden=.")
+    links = tidy(off_diagonal(links))
+    return links if directed else tidy(_symmetric(links))
+
+
+def _symmetric(links: sparse.csr_array) -> sparse.csr_array:
+    """Either triangle, or both when they agree."""
+    mirror = links.T.tocsr()
+    if (links != mirror).nnz == 0:
+        return links
+    both = sparse.csr_array(links.multiply(mirror != 0))
+    differ = sparse.coo_array(both - both.T)
+    differ.eliminate_zeros()
+    if differ.nnz:
+        i, j = sorted((int(differ.row[0]), int(differ.col[0])))
+        raise ValueError(
+            f"An undirected graph needs the same value both ways; ({i}, {j}) and ({j}, {i}) differ. "
+            "Use directed=True, or make the links symmetric."
+        )
+    return sparse.csr_array(links + mirror - both)
+
+
+def off_diagonal(matrix) -> sparse.csr_array:
+    """The same entries without self-links, in arrays of their own."""
+    coo = sparse.coo_array(matrix)
+    keep = coo.row != coo.col
+    return sparse.csr_array((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=coo.shape)
+
+
+def tidy(csr: sparse.csr_array) -> sparse.csr_array:
+    """Each entry once, none of them zero, in order."""
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    csr.sort_indices()
+    return csr
+
+
+def freeze(csr: sparse.csr_array) -> sparse.csr_array:
+    """The same matrix, closed for writing."""
+    for array in (csr.data, csr.indices, csr.indptr):
+        array.flags.writeable = False
+    return csr
+
+
+def hidden_pattern(hidden, n: int, directed: bool) -> sparse.csr_array:
+    """Hidden dyads as a boolean pattern without diagonal, symmetric when undirected."""
+    if hidden is None:
+        return sparse.csr_array((n, n), dtype=bool)
+    if not sparse.issparse(hidden):
+        array = np.asarray(hidden)
+        # for two nodes a 2 x 2 array could be either: only a boolean one is a pattern
+        is_pattern = array.shape == (n, n) and (array.dtype == bool or n != 2)
+        hidden = sparse.csr_array(array != 0) if is_pattern else _pairs_pattern(array, n)
+    if hidden.shape != (n, n):
+        raise ValueError(f"hidden needs pairs of shape (m, 2) or an {n} x {n} pattern; this has shape {hidden.shape}.")
+    pattern = off_diagonal(hidden).astype(bool)
+    if not directed:
+        pattern = sparse.csr_array(pattern + pattern.T)
+    return tidy(pattern)
+
+
+def _pairs_pattern(pairs: np.ndarray, n: int) -> sparse.csr_array:
+    if pairs.size == 0:
+        return sparse.csr_array((n, n), dtype=bool)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(f"hidden needs pairs of shape (m, 2) or an {n} x {n} pattern; this has shape {pairs.shape}.")
+    if pairs.dtype.kind not in "iu":
+        raise ValueError(f"hidden needs pairs of node numbers; these are {pairs.dtype}. Use as_graph for labels.")
+    low, high = int(pairs.min()), int(pairs.max())
+    if low < 0 or high >= n:
+        raise ValueError(f"hidden names node {high if high >= n else low}; nodes are 0 to {n - 1}.")
+    return sparse.csr_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+
+
+def without(links: sparse.csr_array, hidden: sparse.csr_array) -> sparse.csr_array:
+    """The links that are not hidden: a hidden dyad's value is unknown."""
+    if not hidden.nnz or not links.nnz:
+        return links
+    return tidy(sparse.csr_array(links - links.multiply(hidden)))
+
+
+def label_array(labels, n: int) -> np.ndarray:
+    """Labels as an array that keeps them as they are: no number turned to text, no tuple to a row."""
+    array = np.asarray(labels) if isinstance(labels, np.ndarray) else _as_column(list(labels))
+    if array.shape != (n,):
+        raise ValueError(f"labels needs one name for each of {n} nodes; this has shape {array.shape}.")
+    if len(set(array.tolist())) != n:
+        seen: set = set()
+        for label in array.tolist():
+            if label in seen:
+                raise ValueError(f"Node labels must differ; {label!r} stands twice. Make the names unique.")
+            seen.add(label)
+    return _frozen(array)
+
+
+def column(name, values, n: int) -> np.ndarray:
+    """One value for each node."""
+    array = np.asarray(values) if isinstance(values, np.ndarray) else _as_column(list(values))
+    if array.shape != (n,):
+        raise ValueError(f"Attribute {name!r} needs one value for each of {n} nodes; this has shape {array.shape}.")
+    return _frozen(array)
+
+
+def _as_column(values: list) -> np.ndarray:
+    kinds = {bool if isinstance(v, (bool, np.bool_)) else str if isinstance(v, str) else type(v) for v in values}
+    numbers = all(issubclass(k, (int, float, np.number)) and k is not bool for k in kinds)
+    if numbers or kinds in ({str}, {bool}):
+        array = np.asarray(values)
+        if array.dtype.kind != "O" and array.ndim == 1:
+            return array
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def covariate(name, matrix, n: int, directed: bool) -> sparse.csr_array:
+    """One number for each dyad, the same both ways when undirected."""
+    csr = square(matrix)
+    if csr.shape[0] != n:
+        raise ValueError(f"Covariate {name!r} needs shape ({n}, {n}); this has shape {csr.shape}.")
+    if not np.isfinite(csr.data).all():
+        raise ValueError(f"Covariate {name!r} has NaN or infinity; covariates need finite values.")
+    csr = tidy(off_diagonal(csr))
+    if not directed and (csr != csr.T).nnz:
+        raise ValueError(f"Covariate {name!r} differs between (i, j) and (j, i), but the graph is undirected.")
+    return freeze(csr)

@@ -1,0 +1,145 @@
+"""Whatever holds a network, as a Graph."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph.assemble import Edges, assemble, is_symmetric
+from klafter.graph.checks import off_diagonal, square
+from klafter.graph.graph import Graph
+
+SOURCE_NAMES = ("source", "from", "src", "node1", "node_1", "source_id", "id1", "id_1", "u", "i", "sender", "ego")
+TARGET_NAMES = ("target", "to", "dst", "node2", "node_2", "target_id", "id2", "id_2", "v", "j", "receiver", "alter")
+WEIGHT_NAMES = ("weight", "weights", "value", "count", "counts", "w", "strength")
+_ROLES = (SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES)
+
+
+def as_graph(X, hidden=None, covariates=None, directed: bool | None = None) -> Graph:
+    """A graph from a matrix, a table of links, a networkx graph, or a Graph.
+
+    Parameters
+    ----------
+    X : Graph, (n, n) numpy or scipy.sparse array, networkx graph, or pandas table
+        A table has columns source, target and perhaps weight, or is a square adjacency matrix.
+    hidden : (m, 2) array of rows, list of pairs of labels, or (n, n) pattern, optional
+        Dyads that nobody observed, besides those of X.
+    covariates : mapping of name to (n, n) array, or one such array, optional
+        What is known of each dyad.
+    directed : bool, optional
+        By default a symmetric or strictly triangular matrix is undirected, any other directed; for tables see
+        `read_graph`.
+
+    Examples
+    --------
+    >>> as_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]))
+    Graph(3 nodes, 2 links, undirected)
+    >>> as_graph(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]]), hidden=[(0, 2)])
+    Graph(3 nodes, 3 links, directed, 1 hidden dyads)
+    """
+    graph = _convert(X, directed)
+    if covariates is not None:
+        graph = graph.replace(covariates={**graph.covariates, **_named(covariates)})
+    return graph if hidden is None else graph.hide(hidden)
+
+
+def _convert(X, directed: bool | None) -> Graph:
+    if isinstance(X, Graph):
+        return _redirect(X, directed)
+    if hasattr(X, "is_directed") and hasattr(X, "adjacency"):
+        return _from_networkx(X, directed)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return _from_table(X, directed)
+    return _from_matrix(X, directed)
+
+
+def _redirect(graph: Graph, directed: bool | None) -> Graph:
+    if directed is None or directed == graph.directed:
+        return graph
+    if directed:
+        return graph.replace(directed=True)
+    raise ValueError("directed=False, but this graph is directed. Use graph.symmetrize().")
+
+
+def _from_matrix(X, directed: bool | None, labels=None) -> Graph:
+    links = square(X)
+    if directed is None:
+        links = off_diagonal(links)
+        directed = not (_is_triangular(links) or is_symmetric(links))
+    return Graph(links, directed=directed, labels=labels)
+
+
+def _is_triangular(links: sparse.csr_array) -> bool:
+    row, col = links.nonzero()
+    return bool((row < col).all() or (row > col).all())
+
+
+def _from_networkx(X, directed: bool | None) -> Graph:
+    labels = list(X)
+    row = {label: i for i, label in enumerate(labels)}
+    links = list(X.edges(data="weight"))
+    source = np.fromiter((row[u] for u, _, _ in links), np.int64, len(links))
+    target = np.fromiter((row[v] for _, v, _ in links), np.int64, len(links))
+    weight = None
+    if any(w is not None for _, _, w in links):
+        weight = np.array([_number(w, u, v) for u, v, w in links])
+    known = _node_attributes(X.nodes(data=True), len(labels))
+    edges = Edges(source, target, weight)
+    graph = assemble(edges, len(labels), directed=X.is_directed(), labels=labels, attributes=known)
+    return _redirect(graph, directed)
+
+
+def _number(weight, u, v) -> float:
+    try:
+        value = 1.0 if weight is None else float(weight)
+    except (TypeError, ValueError):
+        raise ValueError(f"The link {u!r} - {v!r} has the weight {weight!r}; weights are numbers.") from None
+    if not np.isfinite(value):
+        raise ValueError(f"The link {u!r} - {v!r} has the weight {weight!r}; weights are finite numbers.")
+    return value
+
+
+def _node_attributes(nodes, n: int) -> dict[str, list]:
+    """Node attributes as columns, with None where a node has none."""
+    columns: dict[str, list] = {}
+    for i, (_, known) in enumerate(nodes):
+        for name, value in known.items():
+            columns.setdefault(str(name), [None] * n)[i] = value
+    return columns
+
+
+def _from_table(table, directed: bool | None) -> Graph:
+    names = {str(c).strip().lower(): c for c in table.columns}
+    source, target, weight = (next((names[n] for n in known if n in names), None) for known in _ROLES)
+    if source is not None and target is not None:
+        return _from_columns(table, source, target, weight, directed)
+    if table.shape[0] == table.shape[1]:
+        same = list(table.index) == list(table.columns)
+        return _from_matrix(table.to_numpy(dtype=float), directed, list(table.index) if same else None)
+    raise ValueError(
+        f"A table of links needs columns source and target; this one has {list(table.columns)[:6]}. Rename its columns."
+    )
+
+
+def _from_columns(table, source, target, weight, directed: bool | None) -> Graph:
+    ends = table[[source, target]].to_numpy(dtype=object)
+    if table[[source, target]].isna().to_numpy().any():
+        raise ValueError("A table of links needs two nodes in every row; some are missing. Drop those rows.")
+    row: dict = {}
+    codes = np.fromiter((row.setdefault(label, len(row)) for label in ends.ravel()), np.int64, ends.size)
+    values = None
+    if weight is not None:
+        values = np.array([_number(w, *pair) for w, pair in zip(table[weight], ends)])
+    return assemble(Edges(codes[::2], codes[1::2], values), len(row), directed=directed, labels=list(row))
+
+
+def _named(covariates) -> dict:
+    if isinstance(covariates, Mapping):
+        return dict(covariates)
+    if isinstance(covariates, (list, tuple)) and all(getattr(c, "ndim", 0) == 2 for c in covariates):
+        return {f"covariate{i}": matrix for i, matrix in enumerate(covariates)}
+    return {"covariate": covariates}

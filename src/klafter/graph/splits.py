@@ -1,0 +1,174 @@
+"""Splits of dyads into a part that models see and a part that judges them.
+
+clean     A dyad is hidden whole, both directions together, so that no mirror entry tells the answer. A link whose
+          hiding would leave a node without any visible link stays visible.
+entries   Each row hides a share of its off-diagonal entries on its own, as Miller, Griffiths and Jordan (NIPS 2009)
+          and later papers did. Of most hidden entries of an undirected graph the mirror stays visible, which makes
+          the task far easier: results under it are not comparable with clean ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.graph.convert import as_graph
+from klafter.graph.graph import Graph
+from klafter.graph.units import keep_nodes_linked, link_units, look_up, random_nonlinks, unit_pairs
+
+PROTOCOLS = ("clean", "entries")
+MAX_NONLINKS = 3_000_000
+
+
+class Held(NamedTuple):
+    """Hidden dyads and what they truly hold.
+
+    ``pairs`` are rows, sorted; ``nonlink_share`` is below 1 when only a sample of the non-links was hidden.
+    """
+
+    pairs: np.ndarray  # int64, (m, 2)
+    values: np.ndarray  # float64, (m,)
+    nonlink_share: float = 1.0
+
+
+def split_dyads(
+    graph, fraction: float = 0.2, protocol: str = "clean", random_state=0, *, max_nonlinks: int = MAX_NONLINKS
+) -> tuple[Graph, Held]:
+    """Hide a random part of the observed dyads.
+
+    Parameters
+    ----------
+    graph : Graph, or what `as_graph` takes
+        Dyads that are already hidden stay hidden and are not scored.
+    fraction : float
+        Share of the links, and of the non-links, to hide; between 0 and 1.
+    protocol : {"clean", "entries"}
+        `clean` hides dyads whole; links whose hiding would leave a node without links stay visible. A directed graph
+        hides both directions together, and both ordered pairs are in `held`.
+        `entries` hides in each row a share of its entries. An undirected graph becomes a directed training graph,
+        since the mirror of a hidden entry stays visible.
+    random_state : int, Generator or None
+        The same integer gives the same split on every machine.
+    max_nonlinks : int
+        On a large graph, hide at most this many non-link dyads, a uniform sample; `held.nonlink_share` says what
+        share of `fraction` they are. Ranking measures such as AUC keep their meaning, average precision does not.
+        `entries` does not sample, and refuses graphs where it would have to.
+
+    Returns
+    -------
+    train : Graph
+    held : Held
+        With `pairs`, (m, 2) rows, and `values`, (m,), zero for a non-link.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ring = Graph(np.roll(np.eye(10), 1, axis=1))
+    >>> train, held = split_dyads(ring, fraction=0.4)
+    >>> train.n_links + int(held.values.sum()), train.n_hidden == len(held.pairs)
+    (10, True)
+    """
+    graph = as_graph(graph)
+    if not 0 < fraction < 1:
+        raise ValueError(f"fraction is a share of the dyads between 0 and 1; this is {fraction}. Use 0.2 for a fifth.")
+    rng = _generator(random_state)
+    if _check_protocol(protocol) == "entries":
+        _check_entries(graph, fraction * graph.n_nodes**2, max_nonlinks)
+        return _hide_entries(graph, _deal_rows(graph, [fraction], rng)[0])
+    links = rng.permutation(link_units(graph))
+    links = links[: round(fraction * len(links))]
+    nonlinks, share = random_nonlinks(graph, fraction, max_nonlinks, rng)
+    return _hide_units(graph, links, nonlinks, share, rng)
+
+
+class DyadKFold:
+    """Folds over the observed dyads of a graph; each fold hides its part and scores it.
+
+    Parameters
+    ----------
+    n_splits : int
+    protocol, random_state, max_nonlinks
+        As in `split_dyads`; `max_nonlinks` holds for each fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ring = Graph(np.roll(np.eye(10), 1, axis=1))
+    >>> [len(held.pairs) for train, held in DyadKFold(5).split(ring)]
+    [9, 9, 9, 9, 9]
+    """
+
+    def __init__(self, n_splits: int = 5, protocol: str = "clean", random_state=0, *, max_nonlinks: int = MAX_NONLINKS):
+        self.n_splits = n_splits
+        self.protocol = protocol
+        self.random_state = random_state
+        self.max_nonlinks = max_nonlinks
+
+    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+        """The number of folds."""
+        return self.n_splits
+
+    def split(self, graph, y=None, groups=None) -> Iterator[tuple[Graph, Held]]:
+        """Give each fold as (train, held)."""
+        graph = as_graph(graph)
+        if self.n_splits < 2:
+            raise ValueError(f"DyadKFold needs n_splits of 2 or more; this is {self.n_splits}.")
+        rng, share = _generator(self.random_state), 1 / self.n_splits
+        if _check_protocol(self.protocol) == "entries":
+            _check_entries(graph, share * graph.n_nodes**2, self.max_nonlinks)
+            for pairs in _deal_rows(graph, [share] * self.n_splits, rng):
+                yield _hide_entries(graph, pairs)
+            return
+        links = np.array_split(rng.permutation(link_units(graph)), self.n_splits)
+        nonlinks, kept = random_nonlinks(graph, 1.0, self.max_nonlinks * self.n_splits, rng)
+        # the larger parts of links meet the smaller parts of non-links
+        for mine, others in zip(links, reversed(np.array_split(nonlinks, self.n_splits))):
+            yield _hide_units(graph, mine, others, kept, rng)
+
+
+def _hide_units(graph: Graph, links, nonlinks, share: float, rng) -> tuple[Graph, Held]:
+    links = keep_nodes_linked(graph, links, rng)
+    pairs = unit_pairs(graph, np.concatenate([links, nonlinks]))
+    return graph.hide(pairs), Held(pairs, look_up(graph.links, pairs), share)
+
+
+def _deal_rows(graph: Graph, shares: list[float], rng) -> list[np.ndarray]:
+    """Sorted (m, 2) entries for each share: every row deals its visible entries on its own."""
+    n, hidden = graph.n_nodes, graph.hidden
+    parts: list[list[np.ndarray]] = [[] for _ in shares]
+    for i in range(n):
+        visible = np.ones(n, bool)
+        visible[i] = False
+        visible[hidden.indices[hidden.indptr[i] : hidden.indptr[i + 1]]] = False
+        columns = rng.permutation(np.flatnonzero(visible))
+        ends = np.round(np.cumsum(shares) * len(columns)).astype(int)
+        for part, start, end in zip(parts, [0, *ends], ends):
+            part.append(i * n + np.sort(columns[start:end]))
+    entries = [np.concatenate([np.zeros(0, np.int64), *part]) for part in parts]
+    return [np.column_stack([e // n, e % n]) for e in entries]
+
+
+def _hide_entries(graph: Graph, pairs: np.ndarray) -> tuple[Graph, Held]:
+    return graph.replace(directed=True).hide(pairs), Held(pairs, look_up(graph.links, pairs))
+
+
+def _check_protocol(protocol: str) -> str:
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"protocol is one of {PROTOCOLS}; this is {protocol!r}. Use 'clean'.")
+    return protocol
+
+
+def _check_entries(graph: Graph, count: float, most: int) -> None:
+    if count > 2 * most:
+        raise ValueError(
+            f"protocol='entries' would hide {count:,.0f} entries of this graph of {graph.n_nodes:,} nodes, more than "
+            f"{2 * most:,}. Use protocol='clean', which samples non-links, or raise max_nonlinks."
+        )
+
+
+def _generator(random_state) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(int(random_state.randint(2**31 - 1)))
+    return np.random.default_rng(random_state)

@@ -1,0 +1,104 @@
+"""Observed dyads as units that can be hidden: drawn at random without listing all pairs of a large graph.
+
+A unit is an unordered pair i < j, written as the number i * n + j.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+FEW_PAIRS = 20_000_000
+
+
+def link_units(graph) -> np.ndarray:
+    """Sorted units with at least one visible link."""
+    return _units(graph.links, graph.n_nodes)
+
+
+def closed_units(graph) -> np.ndarray:
+    """Sorted units in which nothing was observed: no direction of them is visible."""
+    hidden = graph.hidden.multiply(graph.hidden.T) if graph.directed else graph.hidden
+    return _units(hidden, graph.n_nodes)
+
+
+def _units(matrix, n: int) -> np.ndarray:
+    coo = sparse.coo_array(matrix)
+    row, col = coo.row.astype(np.int64), coo.col.astype(np.int64)
+    return np.unique(np.minimum(row, col) * n + np.maximum(row, col))
+
+
+def random_nonlinks(graph, fraction: float, most: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    """A random `fraction` of the units without a link, at most `most` of them, and the share of it that they are."""
+    n = graph.n_nodes
+    taken = np.union1d(link_units(graph), closed_units(graph))
+    pairs = n * (n - 1) // 2
+    wanted = round(fraction * (pairs - len(taken)))
+    count = min(wanted, most)
+    share = count / wanted if wanted else 1.0
+    crowded = count / max(pairs - len(taken), 1)
+    if crowded > 0.9 or (crowded > 0.3 and pairs < FEW_PAIRS):
+        i, j = np.triu_indices(n, 1)
+        return rng.permutation(np.setdiff1d(i * n + j, taken, assume_unique=True))[:count], share
+    return _draw_outside(taken, n, count, rng), share
+
+
+def _draw_outside(taken: np.ndarray, n: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """`count` different units, none of them `taken`; good when they are a minority."""
+    units = np.zeros(0, np.int64)
+    while len(units) < count:
+        ends = rng.integers(0, n, (2 * (count - len(units)) + 16, 2), dtype=np.int64)
+        ends = np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1)
+        units = np.concatenate([units, ends[:, 0] * n + ends[:, 1]])
+        units = units[np.sort(np.unique(units, return_index=True)[1])]
+        units = units[~_among(units, taken)]
+    return units[:count]
+
+
+def _among(units: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """Which units stand in the sorted array `taken`."""
+    if not len(taken):
+        return np.zeros(len(units), bool)
+    at = np.minimum(np.searchsorted(taken, units), len(taken) - 1)
+    return taken[at] == units
+
+
+def keep_nodes_linked(graph, chosen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The chosen links that can be hidden while each node that has links keeps one that is visible."""
+    n = graph.n_nodes
+    left = _degrees(link_units(graph), n)
+    i, j = chosen // n, chosen % n
+    at_risk = left == _degrees(chosen, n)
+    risky = at_risk[i] | at_risk[j]
+    left -= _degrees(chosen[~risky], n)
+    hide = ~risky
+    for unit in rng.permutation(np.flatnonzero(risky)).tolist():
+        a, b = i[unit], j[unit]
+        if left[a] > 1 and left[b] > 1:
+            left[a] -= 1
+            left[b] -= 1
+            hide[unit] = True
+    return chosen[hide]
+
+
+def _degrees(units: np.ndarray, n: int) -> np.ndarray:
+    return np.bincount(units // n, minlength=n) + np.bincount(units % n, minlength=n)
+
+
+def unit_pairs(graph, units: np.ndarray) -> np.ndarray:
+    """The visible dyads of the units, sorted: each once, or in both orders when the graph is directed."""
+    n = graph.n_nodes
+    units = np.sort(units)
+    pairs = np.column_stack([units // n, units % n])
+    if not graph.directed:
+        return pairs
+    pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return pairs[~look_up(graph.hidden, pairs).astype(bool)]
+
+
+def look_up(matrix, pairs: np.ndarray) -> np.ndarray:
+    """The entries of a sparse matrix at pairs of rows and columns."""
+    if not len(pairs) or not matrix.nnz:
+        return np.zeros(len(pairs))
+    return np.asarray(matrix[pairs[:, 0], pairs[:, 1]]).ravel().astype(float)
