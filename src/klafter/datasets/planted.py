@@ -1,0 +1,117 @@
+"""Planted overlapping communities of any size, drawn link by link.
+
+    m_ij ~ Poisson(t_i t_j (e + sum over shared communities of l_k)),  y_ij = 1(m_ij > 0)
+
+A community with weight T_k = sum_i t_i z_ik makes Poisson(l_k T_k^2 / 2) exposures whose two ends are drawn
+independently in proportion to t; those that hit the same node twice fall away. This is the model exactly, at a cost
+of the number of links.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from klafter.core.draws import Draw
+from klafter.datasets.simulated import draw_memberships
+from klafter.datasets.truth import Truth
+from klafter.graph import Graph
+
+
+def make_overlapping(
+    n: int = 10_000,
+    *,
+    mean_degree: float = 20.0,
+    community_size: int = 200,
+    memberships: tuple[int, int] = (1, 3),
+    noise: float = 0.05,
+    degree_exponent: float | None = None,
+    random_state=None,
+) -> tuple[Graph, Truth]:
+    """A graph with planted overlapping communities, up to millions of nodes.
+
+    Parameters
+    ----------
+    n : int
+        Nodes.
+    mean_degree : float
+        Expected exposures of a node; hardly more than its links when communities are large.
+    community_size : int
+        Nodes for each community: there are n / community_size of them. Overlap makes them larger,
+        by the mean number of memberships.
+    memberships : pair of int
+        Least and most communities of a node, uniform between them.
+    noise : float
+        Share of links that come from the background.
+    degree_exponent : float, optional
+        Degree factors t follow a power law with this exponent (above 2); all 1 by default.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    graph : Graph
+    truth : Truth
+        ``parameters.memberships`` are the loadings t_i (z_i, 1), ``parameters.affinities`` the diagonal (l, e).
+
+    Examples
+    --------
+    >>> graph, truth = make_overlapping(n=2000, random_state=0)
+    >>> truth.n_communities
+    10
+    """
+    _check(n, community_size, noise, degree_exponent)
+    rng = np.random.default_rng(random_state)
+    k = max(1, round(n / community_size))
+    z = draw_memberships(n, k, (min(memberships[0], k), min(memberships[1], k)), rng)
+    inner = (1 - noise) * mean_degree * n / max(z.sum(), 1.0)  # expected links of a member inside one community
+    t = _degree_factors(n, degree_exponent, z.sum() / k / (2 * inner + 1), rng)
+    loadings = sparse.hstack([z * t[:, None], sparse.csr_array(t[:, None])], format="csr")
+    weight = np.asarray(loadings.sum(axis=0)).ravel()
+    share = np.append(weight[:-1] * ((1 - noise) / max(weight[:-1].sum(), 1e-300)), noise)
+    rates = share * mean_degree * n / np.maximum(weight, 1e-300) ** 2
+    links = _draw_links(loadings, rates * weight**2 / 2, rng)
+    parameters = Draw(loadings, sparse.dia_array((rates[None], [0]), shape=(k + 1, k + 1)).tocsr())
+    return Graph(links), Truth(z, parameters, "exposure")
+
+
+def _check(n: int, community_size: int, noise: float, degree_exponent: float | None) -> None:
+    if n < 1 or community_size < 1:
+        raise ValueError(f"make_overlapping needs n and community_size of at least 1; these are {n}, {community_size}.")
+    if not 0 <= noise <= 1:
+        raise ValueError(f"make_overlapping needs noise between 0 and 1; this is {noise}.")
+    if degree_exponent is not None and degree_exponent <= 2:
+        raise ValueError(
+            f"make_overlapping needs degree_exponent above 2, so that degrees have a mean; this is {degree_exponent}."
+        )
+
+
+def _degree_factors(n: int, exponent: float | None, most: float, rng) -> np.ndarray:
+    """Pareto with mean 1, cut where a node would be linked to half of its community."""
+    if exponent is None:
+        return np.ones(n)
+    t = (1 - rng.random(n)) ** (-1 / (exponent - 1))
+    t = np.minimum(t / t.mean(), max(most, 1.0))
+    return t / t.mean()
+
+
+def _draw_links(loadings: sparse.csr_array, expected: np.ndarray, rng) -> sparse.csr_array:
+    """The upper triangle of links, from Poisson(expected) exposures in each community."""
+    n, columns = loadings.shape[0], sparse.csc_array(loadings)
+    exposures = rng.poisson(expected)
+    first, second = (_draw_ends(columns, exposures, rng) for _ in range(2))
+    low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second)
+    key = np.unique((low * n + high)[low != high])
+    row, column = np.divmod(key, n)
+    index = np.int32 if n < 2**31 else np.int64
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
+    return sparse.csr_array((np.ones(len(key)), column.astype(index), start), shape=(n, n))
+
+
+def _draw_ends(columns: sparse.csc_array, exposures: np.ndarray, rng) -> np.ndarray:
+    """One member of its community for each exposure, in proportion to t."""
+    total = np.concatenate([[0.0], np.cumsum(columns.data)])
+    low, high = total[columns.indptr[:-1]], total[columns.indptr[1:]]
+    at = np.repeat(low, exposures) + rng.random(exposures.sum()) * np.repeat(high - low, exposures)
+    place = np.searchsorted(total, at, side="right") - 1
+    last = np.repeat(columns.indptr[1:], exposures) - 1
+    return columns.indices[np.minimum(place, last)]
