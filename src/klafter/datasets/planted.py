@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.core.draws import Draw
-from klafter.datasets.simulated import draw_memberships
+from klafter.datasets.drawing import draw_memberships
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
 

@@ -10,14 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from klafter.core.draws import Draw
-from klafter.core.responses import RESPONSES
+from klafter.datasets.drawing import draw_graph, draw_memberships
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
 
 # offset and affinity inside a community that make communities plain to see, by family
 CLEAR = {"bernoulli": (-4.0, 5.0), "poisson": (-3.0, 3.0), "gaussian": (0.0, 2.0), "exposure": (0.02, 1.2)}
 SHARE = 0.2  # of a node, from which a community counts as its own
-CHUNK = 2_000_000  # dyads drawn at a time
 
 
 def make_lfrm(
@@ -77,7 +76,7 @@ def make_lfrm(
     parameters = Draw(z, w, base if offset is None else float(offset))
     precision = precision if family == "gaussian" else 1.0
     truth = Truth(z, parameters, FAMILIES[family].response, precision)
-    return _draw_graph(truth, directed, rng), truth
+    return draw_graph(truth, directed, rng), truth
 
 
 def make_irm(
@@ -100,7 +99,7 @@ def make_irm(
     rng = np.random.default_rng(random_state)
     z = draw_memberships(n, k, (1, 1), rng)
     truth = Truth(z, Draw(z, _mirrored(rng.beta(a, b, (k, k)), directed)), "probability")
-    return _draw_graph(truth, directed, rng), truth
+    return draw_graph(truth, directed, rng), truth
 
 
 def make_mmsb(
@@ -142,7 +141,7 @@ def make_mmsb(
     shares = rng.dirichlet(np.full(k, alpha), n)
     eta = np.full((k, k), between) + (within - between) * np.eye(k)
     truth = Truth(_where(shares >= SHARE), Draw(sparse.csr_array(shares), eta), "probability")
-    return _draw_graph(truth, directed, rng), truth
+    return draw_graph(truth, directed, rng), truth
 
 
 def make_epm(
@@ -191,24 +190,7 @@ def make_epm(
     truth = Truth(
         _where(carried >= SHARE * carried.sum(axis=1, keepdims=True)), Draw(sparse.csr_array(phi), rates), "exposure"
     )
-    return _draw_graph(truth, directed, rng), truth
-
-
-def draw_memberships(n: int, k: int, many: tuple[int, int], rng) -> sparse.csr_array:
-    """Each node in a uniform number of communities between the two given, all different: (n, k) of 0/1."""
-    least, most = many
-    if not 0 <= least <= most <= k:
-        raise ValueError(f"memberships needs 0 <= least <= most <= {k} communities; this is {tuple(many)}.")
-    count = rng.integers(least, most + 1, size=n)
-    chosen = np.empty((n, most), np.int64)
-    for d in range(most):
-        pick = rng.integers(k - d, size=n)
-        for taken in np.sort(chosen[:, :d], axis=1).T:  # step over those already chosen
-            pick += pick >= taken
-        chosen[:, d] = pick
-    node = np.repeat(np.arange(n), count)
-    community = chosen[np.arange(most) < count[:, None]]
-    return sparse.csr_array((np.ones(len(node)), (node, community)), shape=(n, k))
+    return draw_graph(truth, directed, rng), truth
 
 
 def _clear_affinities(k, strength, related, directed, rng) -> np.ndarray:
@@ -224,15 +206,3 @@ def _mirrored(matrix: np.ndarray, directed: bool) -> np.ndarray:
 
 def _where(mask: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array(mask.astype(float))
-
-
-def _draw_graph(truth: Truth, directed: bool, rng) -> Graph:
-    """Draw every dyad, some rows at a time; undirected ones above the diagonal."""
-    u = truth.parameters.memberships
-    reach, n = u @ truth.parameters.affinities, u.shape[0]
-    draw, blocks = RESPONSES[truth.response].draw, []
-    for start in range(0, n, step := max(1, CHUNK // n)):
-        x = truth.parameters.offset + (u @ reach[start : start + step].T).T
-        y = draw(x, rng, precision=truth.precision)
-        blocks.append(sparse.csr_array(y if directed else np.triu(y, start + 1)))
-    return Graph(sparse.vstack(blocks, format="csr"), directed=directed)

@@ -16,7 +16,7 @@ from klafter.evaluation.covers import as_covers, sizes
 from klafter.evaluation.information import onmi_of
 from klafter.evaluation.pairs import omega_of, pair_cost
 
-OMEGA_LIMIT = 500_000_000  # pairs of nodes inside communities beyond which omega is not part of the summary
+OMEGA_LIMIT = 100_000_000  # pairs of nodes inside communities beyond which omega is not part of the summary
 
 
 def community_measures(truth, found, n_nodes: int | None = None) -> dict[str, float]:
@@ -32,7 +32,7 @@ def community_measures(truth, found, n_nodes: int | None = None) -> dict[str, fl
     -------
     dict
         ``n_communities``, ``n_true``, ``coverage``, ``average_f1``, ``matched_f1``, ``onmi``, and ``omega`` unless
-        communities are so large that it would take minutes (``omega_index`` still computes it).
+        communities are so large that it would take long (``omega_index`` still computes it).
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +19,7 @@ def as_covers(*covers, n_nodes: int | None = None) -> tuple[sparse.csr_array, ..
     rows = {cover.shape[0] for cover in covers if _is_array(cover)}
     if len(rows) > 1:
         raise ValueError(f"Covers need the same nodes; these arrays have {sorted(rows)} rows.")
-    labels = {node for cover in covers if not _is_array(cover) for community in cover for node in community}
+    labels = set().union(*chain.from_iterable(cover for cover in covers if not _is_array(cover)))
     place = _places(labels, *rows) if rows else _places_or_labels(labels, n_nodes)
     size = rows.pop() if rows else max(len(place), n_nodes or 0)
     return tuple(_from_array(c) if _is_array(c) else _from_sets(c, place, size) for c in covers)
@@ -53,7 +54,7 @@ def _from_array(cover) -> sparse.csr_array:
 
 def _from_sets(cover: Iterable, place: dict, size: int) -> sparse.csr_array:
     communities = [set(community) for community in cover]
-    node = np.array([place[v] for community in communities for v in community], np.int64)
+    node = np.fromiter(map(place.__getitem__, chain.from_iterable(communities)), np.int64)
     which = np.repeat(np.arange(len(communities)), [len(community) for community in communities])
     z = sparse.csr_array((np.ones(len(node), np.int64), (node, which)), shape=(size, len(communities)))
     return _without_empty(z)
