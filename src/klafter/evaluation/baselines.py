@@ -9,7 +9,8 @@ With N(i) the neighbours of i and d_m the degree of m, over visible links only:
 
 A hidden dyad is unknown: it is no link for the neighbourhoods and no dyad for the rates. In a directed graph the
 degree product takes i's rate of sending and j's of receiving; neighbours are those linked either way, those linked
-both ways twice over (stronger on the Lazega networks than paths along the arrows or single counting).
+both ways twice over. That choice was made on the Lazega networks themselves, for resource allocation, over five random
+splits: AUC advice .831, friend .880; counting once .823, .878; only paths i -> m -> j .835, .845.
 Each takes a train graph and (m, 2) rows, and gives (m,) scores; no n x n array is formed.
 """
 
