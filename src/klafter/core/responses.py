@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, ndtr
 
-CLIP = 40.0  # e^x beyond this is numerically certain, and products of such terms would overflow
+CLIP = 300.0  # of x in e^x: far beyond certainty, and two such factors do not overflow
 
 
 class Response(NamedTuple):

@@ -1,0 +1,103 @@
+"""Problem and State: what is minimised, and over what.
+
+    x_ij = b + s_i + r_j + z_i' W z_j + g' v_ij
+    Q = sum_ij loss(y_ij, x_ij) + lambda^2 K
+        + T { sum_k [log S_k + log C(N, S_k)] + |W|^2 / (2 sw^2) + (|s|^2 + |r|^2) / (2 ss^2) + |g|^2 / (2 sg^2)
+              + b^2 / (2 sb^2) }
+
+The sum runs over observed dyads: ordered pairs when directed, each pair once when undirected (then W is symmetric,
+s = r, and each free entry of W counts once). W has one scale on the diagonal and another off it. T = 0 without b, s
+and g is the objective of Arora et al. (IJCAI 2018); T = 1 is minus the log posterior of the latent feature relational
+model of Miller, Griffiths and Jordan (NIPS 2009) with alpha = exp(-lambda^2).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.core.families import EXPOSURE, Law
+from klafter.graph import Dyads, Graph
+
+BOUND = 30.0  # no weight goes beyond: without a prior, separable data would send it to infinity
+FLOOR = 1e-6  # the smallest background exposure: below it, an unexplained link would be impossible
+
+
+class Priors(NamedTuple):
+    """Prices and precisions, the temperature already multiplied in."""
+
+    penalty: float  # lambda^2
+    temperature: float  # T
+    diagonal: float  # T / sw^2
+    offdiagonal: float
+    sociality: float
+    coefficient: float
+    offset: float
+
+
+class Problem(NamedTuple):
+    """The data, the family and the prices, as kernels read them."""
+
+    dyads: Dyads
+    law: Law
+    priors: Priors
+    lower: float  # of every parameter: 0 where x must not be negative
+    has_offset: bool
+    has_sociality: bool
+
+
+class State(NamedTuple):
+    """The parameters. Arrays are changed in place by kernels; births and deaths make new ones."""
+
+    z: np.ndarray  # (K, n) of 0/1, uint8
+    w: np.ndarray  # (K, K)
+    offset: np.ndarray  # (1,)
+    sender: np.ndarray  # (n,)
+    receiver: np.ndarray  # (n,), the same array as sender when undirected
+    coefficients: np.ndarray  # (p,)
+
+
+def make_priors(
+    penalty=1.0, temperature=1.0, weight_scale=3.0, offdiagonal_scale=None, sociality_scale=1.0,
+    coefficient_scale=3.0, offset_scale=10.0,
+) -> Priors:  # fmt: skip
+    """Prices from scales (standard deviations)."""
+    off = weight_scale if offdiagonal_scale is None else offdiagonal_scale
+    precisions = [temperature / scale**2 for scale in (weight_scale, off, sociality_scale, coefficient_scale, offset_scale)]
+    return Priors(float(penalty), float(temperature), *map(float, precisions))
+
+
+def make_problem(graph: Graph, law: Law, priors: Priors, *, offset=True, sociality=True) -> Problem:
+    """The problem of a graph."""
+    lower = 0.0 if law.code == EXPOSURE else -BOUND
+    return Problem(graph.dyads, law, priors, lower, bool(offset), bool(sociality))
+
+
+def empty_state(problem: Problem) -> State:
+    """No communities, and an offset that explains the density."""
+    n, directed = problem.dyads.n, problem.dyads.directed
+    sender = np.zeros(n)
+    receiver = np.zeros(n) if directed else sender
+    n_covariates = int(problem.dyads.which_out.max()) + 1 if problem.dyads.which_out.size else 0
+    offset = np.array([0.1 if problem.law.code == EXPOSURE and problem.has_offset else 0.0])
+    return State(np.zeros((0, n), np.uint8), np.zeros((0, 0)), offset, sender, receiver, np.zeros(n_covariates))
+
+
+def copy_state(state: State) -> State:
+    """A copy that shares no array, receiver and sender staying one when they were."""
+    sender = state.sender.copy()
+    receiver = sender if state.receiver is state.sender else state.receiver.copy()
+    return State(state.z.copy(), state.w.copy(), state.offset.copy(), sender, receiver, state.coefficients.copy())
+
+
+def keep_communities(state: State, keep) -> State:
+    """The state with only some of its communities."""
+    return state._replace(z=np.ascontiguousarray(state.z[keep]), w=np.ascontiguousarray(state.w[np.ix_(keep, keep)]))
+
+
+def add_communities(state: State, members: np.ndarray, w_diagonal) -> State:
+    """The state with further communities, (m, n) of 0/1, that touch the others with weight 0."""
+    k, m = len(state.z), len(members)
+    w = np.zeros((k + m, k + m))
+    w[:k, :k] = state.w
+    w[range(k, k + m), range(k, k + m)] = w_diagonal
+    return state._replace(z=np.vstack([state.z, members.astype(np.uint8)]), w=w)
