@@ -153,3 +153,10 @@ def sample_line(law, line, m, axis, width, rng):
         else:
             right = delta
     return 0.0
+
+
+@kernel
+def line_fall(law, line, m, axis, delta):
+    """Fall of the objective when the parameter moves by delta."""
+    linear = linear_part(law, line, m)
+    return phi(law, line, m, linear, axis, 0.0) - phi(law, line, m, linear, axis, delta)

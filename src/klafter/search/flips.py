@@ -47,6 +47,22 @@ def load_rows(problem, state, cache, i, rows):
 
 
 @kernel
+def descend_column(problem, state, cache, rows, nodes, k):
+    """Flips of one community over some nodes, never emptying it; returns the fall of Q."""
+    total = 0.0
+    for i in nodes:
+        if state.z[k, i] and cache.size[k] == 1:
+            continue
+        load_rows(problem, state, cache, i, rows)
+        gain = flip_gain(problem, state, cache, rows, i, k)
+        if gain > 1e-9:
+            apply_flip(problem, state, cache, rows, i, k)
+            refresh_pulls(problem, state, cache, i)
+            total += gain
+    return total
+
+
+@kernel
 def descend_row(problem, state, cache, rows, i):
     """Take flips of node i, in turn, until none lowers Q; returns the fall of Q."""
     total = 0.0

@@ -6,8 +6,9 @@ import numpy as np
 
 from klafter.core.families import curvature, loss, slope
 from klafter.core.kernel import kernel
-from klafter.core.lines import Axis, minimise_line, new_line, put, sample_line
+from klafter.core.lines import Axis, line_fall, minimise_line, new_line, put, sample_line
 from klafter.core.problem import BOUND, FLOOR
+from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, new_row
 
 NEWTON_STEPS = 3
@@ -112,26 +113,54 @@ def shift_weight(problem, state, cache, k, m, delta):
 
 
 @kernel
+def longest_line(cache):
+    """Room for the dyads of the largest block."""
+    largest = 1
+    for size in cache.size:
+        largest = max(largest, size)
+    return new_line(largest * largest)
+
+
+@kernel
+def move_weight(problem, state, cache, lists, k, l, line, scratch, sampling, rng):
+    """w_kl along its line; returns the fall of Q."""
+    size = gather_block(problem, state, cache, lists, k, l, line, scratch)
+    precision = problem.priors.diagonal if k == l else problem.priors.offdiagonal
+    axis = Axis(state.w[k, l], precision, problem.lower, BOUND)
+    delta = move_along(problem.law, line, size, axis, sampling, WEIGHT_WIDTH, rng)
+    if delta == 0.0:
+        return 0.0
+    shift_weight(problem, state, cache, k, l, delta)
+    return line_fall(problem.law, line, size, axis, delta)
+
+
+@kernel
+def new_scratch(n):
+    return np.zeros(n), np.zeros(n), np.zeros(n)
+
+
+@kernel
 def sweep_affinities(problem, state, cache, sampling, rng):
-    """Every free entry of W once."""
-    n = problem.dyads.n
-    lists = list_members(state)
-    scratch = (np.zeros(n), np.zeros(n), np.zeros(n))
-    largest = 0
+    """Every free entry of W between living communities once."""
+    lists, line, scratch = list_members(state), longest_line(cache), new_scratch(problem.dyads.n)
     for k in range(state.z.shape[0]):
-        largest = max(largest, cache.size[k])
-    line = new_line(largest * largest)
-    priors = problem.priors
-    for k in range(state.z.shape[0]):
-        for m in range(0 if problem.dyads.directed else k, state.z.shape[0]):
-            if cache.size[k] == 0 or cache.size[m] == 0:
-                continue
-            size = gather_block(problem, state, cache, lists, k, m, line, scratch)
-            precision = priors.diagonal if k == m else priors.offdiagonal
-            axis = Axis(state.w[k, m], precision, problem.lower, BOUND)
-            delta = move_along(problem.law, line, size, axis, sampling, WEIGHT_WIDTH, rng)
-            if delta != 0.0:
-                shift_weight(problem, state, cache, k, m, delta)
+        for l in range(0 if problem.dyads.directed else k, state.z.shape[0]):
+            if cache.size[k] > 0 and cache.size[l] > 0:
+                move_weight(problem, state, cache, lists, k, l, line, scratch, sampling, rng)
+
+
+@kernel
+def fit_column(problem, state, cache, k, diagonal_only, rng):
+    """Minimise Q over the weights of community k; returns its fall."""
+    lists, line, scratch = list_members(state), longest_line(cache), new_scratch(problem.dyads.n)
+    fall = move_weight(problem, state, cache, lists, k, k, line, scratch, False, rng)
+    if not diagonal_only:
+        for l in range(state.z.shape[0]):
+            if l != k and cache.size[l] > 0:
+                fall += move_weight(problem, state, cache, lists, k, l, line, scratch, False, rng)
+                if problem.dyads.directed:
+                    fall += move_weight(problem, state, cache, lists, l, k, line, scratch, False, rng)
+    return fall
 
 
 @kernel
@@ -282,9 +311,8 @@ def sweep_weights(problem, state, cache, sampling, rng):
 @kernel
 def refresh_exponentials(problem, cache):
     """e^pull where pulls moved."""
-    clip = 300.0
     for k in range(cache.pull_out.shape[0]):
         for j in range(problem.dyads.n):
-            cache.exp_out[k, j] = np.exp(min(max(cache.pull_out[k, j], -clip), clip))
+            cache.exp_out[k, j] = np.exp(min(max(cache.pull_out[k, j], -CLIP), CLIP))
             if problem.dyads.directed:
-                cache.exp_in[k, j] = np.exp(min(max(cache.pull_in[k, j], -clip), clip))
+                cache.exp_in[k, j] = np.exp(min(max(cache.pull_in[k, j], -CLIP), CLIP))
