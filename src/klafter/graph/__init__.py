@@ -4,6 +4,19 @@ from klafter.graph.convert import as_graph
 from klafter.graph.dyads import Dyads, Rows
 from klafter.graph.errors import GraphFileError
 from klafter.graph.graph import Graph
+from klafter.graph.readers import read_graph
 from klafter.graph.splits import DyadKFold, Held, split_dyads
+from klafter.graph.writers import write_graph
 
-__all__ = ["DyadKFold", "Dyads", "Graph", "GraphFileError", "Held", "Rows", "as_graph", "split_dyads"]
+__all__ = [
+    "DyadKFold",
+    "Dyads",
+    "Graph",
+    "GraphFileError",
+    "Held",
+    "Rows",
+    "as_graph",
+    "read_graph",
+    "split_dyads",
+    "write_graph",
+]

@@ -33,8 +33,9 @@ def assemble(edges: Edges, n: int, *, directed: bool | None = None, labels=None,
     apart = edges.source != edges.target
     links = _collect(edges, apart, n)
     repeated = int(apart.sum()) - links.nnz
-    mirrored, symmetric = _mirrored(links), is_symmetric(links)
-    reason = "as told" if directed is not None else _reason(mirrored, symmetric)
+    mirrored = 0 if directed else _mirrored(links)
+    symmetric = 0 < mirrored == links.nnz and is_symmetric(links)
+    reason = "as stated" if directed is not None else _reason(mirrored, symmetric)
     if directed is None:
         directed = mirrored > 0 and not symmetric
     if not directed and not symmetric:
@@ -87,7 +88,7 @@ def _fold(links: sparse.csr_array, unweighted: bool) -> tuple[sparse.csr_array, 
 
 
 def _reason(mirrored: int, symmetric: bool) -> str:
-    if mirrored == 0:
+    if not mirrored:
         return "no pair stands in both orders; pass directed=True if order matters"
     if symmetric:
         return "every pair stands in both orders"

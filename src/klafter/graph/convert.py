@@ -50,7 +50,7 @@ def _convert(X, directed: bool | None) -> Graph:
     if isinstance(X, Graph):
         return _redirect(X, directed)
     if hasattr(X, "is_directed") and hasattr(X, "adjacency"):
-        return _from_networkx(X, directed)
+        return from_networkx(X, directed)
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         return _from_table(X, directed)
@@ -78,10 +78,11 @@ def _is_triangular(links: sparse.csr_array) -> bool:
     return bool((row < col).all() or (row > col).all())
 
 
-def _from_networkx(X, directed: bool | None) -> Graph:
+def from_networkx(X, directed: bool | None, weight_name: str | None = "weight") -> Graph:
+    """A networkx graph, its nodes as labels, its node attributes, and one link attribute as weight."""
     labels = list(X)
     row = {label: i for i, label in enumerate(labels)}
-    links = list(X.edges(data="weight"))
+    links = list(X.edges(data=weight_name)) if weight_name else [(*ends[:2], None) for ends in X.edges()]
     source = np.fromiter((row[u] for u, _, _ in links), np.int64, len(links))
     target = np.fromiter((row[v] for _, v, _ in links), np.int64, len(links))
     weight = None

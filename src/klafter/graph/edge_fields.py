@@ -1,0 +1,130 @@
+"""Blocks of lines cut into fields in bulk; only a bad block is looked at line by line, to say what is wrong."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from klafter.graph.errors import GraphFileError, quote
+from klafter.graph.files import decode
+from klafter.graph.layout import Layout, cut, is_comment, is_number
+from klafter.graph.words import Words, as_words, number_words
+
+_BLANK = np.zeros(256, bool)
+_BLANK[[9, 10, 11, 12, 13, 32]] = True
+
+
+class Block(NamedTuple):
+    """Whole lines of a file, each with its line feed."""
+
+    data: bytes
+    line: int  # number of the first line
+    path: Path
+    encoding: str
+
+
+def cut_block(block: Block, layout: Layout) -> tuple[Words, int]:
+    """All fields of a block, `columns` for each line, and the number of remarks left out."""
+    data, remarks = block.data, 0
+    has_header = block.line == 1 and bool(layout.names)
+    fields = None if has_header or b"#" in data or b"%" in data else _cut(data, layout)
+    if fields is None:
+        data, remarks = _bare(data, has_header)
+        fields = _cut(data, layout)
+    if b'"' in data and layout.delimiter is not None:
+        return _quoted(data, block, layout), remarks
+    if fields is None:
+        explain(block, layout)
+    return fields, remarks
+
+
+def _bare(data: bytes, has_header: bool) -> tuple[bytes, int]:
+    """The lines that hold links."""
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    kept = [line for line in lines if not is_comment(line)]
+    links = kept[1:] if has_header else kept
+    return b"".join(line + b"\n" for line in links), len(lines) - len(kept)
+
+
+def _cut(data: bytes, layout: Layout) -> Words | None:
+    """The fields of lines, or None if some line has more or fewer than the layout."""
+    codes = np.frombuffer(data, np.uint8)
+    feeds = np.flatnonzero(codes == ord("\n"))
+    blank = _BLANK[codes]
+    if layout.delimiter is None:
+        edges = np.flatnonzero(np.diff(blank, prepend=True))
+        start, end = edges[::2], edges[1::2]
+    else:
+        end = np.flatnonzero((codes == ord(layout.delimiter)) | (codes == ord("\n")))
+        start = np.concatenate([[0], end[:-1] + 1])[: len(end)]
+    per_line = np.diff(np.searchsorted(start, feeds), prepend=0)
+    if (per_line != layout.columns).any():
+        return None
+    if layout.delimiter is not None:
+        start, end = _trim(start, end, blank)
+    return Words(data, start, end - start)
+
+
+def _trim(start: np.ndarray, end: np.ndarray, blank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Fields without the blanks around them."""
+    while (loose := (start < end) & blank[np.minimum(start, len(blank) - 1)]).any():
+        start = start + loose
+    while (loose := (start < end) & blank[end - 1]).any():
+        end = end - loose
+    return start, end
+
+
+def _quoted(data: bytes, block: Block, layout: Layout) -> Words:
+    """Fields of lines where some stand in quotes and may hold the delimiter."""
+    lines = decode(block.path, data, block.encoding).split("\n")
+    fields: list[bytes] = []
+    try:
+        for row in csv.reader(lines, delimiter=layout.delimiter or " ", skipinitialspace=True):
+            if row and len(row) != layout.columns:
+                explain(block, layout)
+            fields.extend(field.strip().encode(block.encoding) for field in row)
+    except csv.Error:
+        explain(block, layout)
+    return as_words(fields)
+
+
+def weights(fields: Words, block: Block, layout: Layout) -> np.ndarray:
+    """The weight of each link, a finite number."""
+    words, number = number_words([fields.take(slice(layout.weight, None, layout.columns))])
+    try:
+        values = np.array([float(word) for word in words])[number]
+    except ValueError:
+        explain(block, layout)
+    if not np.isfinite(values).all():
+        explain(block, layout)
+    return values
+
+
+def explain(block: Block, layout: Layout) -> NoReturn:
+    """Say what is wrong with the first bad line of a block."""
+    has_header = block.line == 1 and bool(layout.names)
+    for line, text in enumerate(decode(block.path, block.data, block.encoding).split("\n"), block.line):
+        if not text.strip() or is_comment(text):
+            continue
+        if has_header:
+            has_header = False
+            continue
+        _check_line(text, line, block.path, layout)
+    rule, cure = "every line needs the same columns", "check its quotation marks"
+    raise GraphFileError.at(block.path, block.line, "a damaged line there or after it", rule, cure)
+
+
+def _check_line(text: str, line: int, path: Path, layout: Layout) -> None:
+    row = cut(text, layout.delimiter)
+    if len(row) != layout.columns:
+        found, rule = f"{len(row)} in {quote(text)}", f"the lines of this file have {layout.columns} columns"
+        raise GraphFileError.at(path, line, found, rule, "correct the line, or pass delimiter=")
+    if not row[layout.source] or not row[layout.target]:
+        raise GraphFileError.at(path, line, quote(text), "a link needs two nodes", "name both or delete the line")
+    field = "0" if layout.weight is None else row[layout.weight]
+    if not is_number(field) or not np.isfinite(float(field)):
+        cure = "correct the line, name the column with weight=, or pass weight=None"
+        raise GraphFileError.at(path, line, f"the weight {quote(field)}", "weights are finite numbers", cure)

@@ -1,0 +1,85 @@
+"""Opening files of links, plain or gzipped, with errors in one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from klafter.graph.errors import GraphFileError
+
+MAX_NODES = 50_000_000
+_GZIP = b"\x1f\x8b"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file as a stream, unpacked if it is gzipped."""
+    try:
+        with open(path, "rb") as raw:
+            packed = raw.read(2) == _GZIP
+            raw.seek(0)
+            if path.suffix == ".gz" and not packed:
+                raise GraphFileError.at(path, None, "no gzip data", "the name ends in .gz", "rename or compress it")
+            if not packed:
+                yield raw
+                return
+            with gzip.open(raw, "rb") as stream:
+                yield stream  # type: ignore[misc]
+    except FileNotFoundError:
+        raise GraphFileError.at(path, None, "no such file", "a graph is read from a file", "check the path") from None
+    except IsADirectoryError:
+        raise GraphFileError.at(path, None, "a folder", "a graph is read from one file", "name a file in it") from None
+    except PermissionError:
+        raise GraphFileError.at(path, None, "no permission", "the file must be readable", "change its mode") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise GraphFileError.at(
+            path, None, "broken gzip data", "the whole file must unpack", "fetch or compress it again"
+        ) from None
+    except OSError as error:
+        raise GraphFileError.at(path, None, f"{error.strerror}", "the file must be readable", "check it") from None
+
+
+def read_all(path: Path) -> bytes:
+    """The whole file, unpacked."""
+    with opened(path) as stream:
+        data = stream.read()
+    if not data.strip():
+        raise GraphFileError.at(path, None, "nothing", "a graph needs links", "check that the file was written")
+    return data
+
+
+def read_text(path: Path, encoding: str = "utf-8") -> str:
+    """The whole file as text."""
+    return decode(path, read_all(path), encoding)
+
+
+def decode(path: Path, data: bytes, encoding: str = "utf-8") -> str:
+    """Bytes of a file as text."""
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise GraphFileError.at(
+            path,
+            line,
+            f"bytes that are not {encoding}",
+            "text must be in one encoding",
+            "pass encoding='latin-1' or so",
+        ) from None
+    except LookupError:
+        raise ValueError(f"There is no encoding {encoding!r}. Use 'utf-8', 'latin-1', 'cp1252' or another.") from None
+
+
+def check_size(path: Path, n: int, line: int | None = None) -> int:
+    """The number of nodes, unless it is a mistake that would fill the memory."""
+    if n > MAX_NODES:
+        raise GraphFileError.at(
+            path, line, f"{n:,} nodes", f"a file that numbers its nodes can have {MAX_NODES:,}", "write an edge list"
+        )
+    if n < 2:
+        raise GraphFileError.at(path, line, f"{n} nodes", "a graph needs two or more", "check the file")
+    return n

@@ -1,0 +1,127 @@
+"""Other people's formats: GraphML, GML and GEXF through networkx; MatrixMarket, .npz and .mat through scipy."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph.convert import as_graph, from_networkx
+from klafter.graph.errors import GraphFileError, quote
+from klafter.graph.files import check_size, read_all, read_text
+from klafter.graph.graph import Graph
+from klafter.graph.names import plain_labels
+
+
+def read_xml(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+    """GraphML or GEXF."""
+    import networkx as nx
+
+    data = read_all(path)
+    if b"<!ENTITY" in data:
+        raise GraphFileError.at(path, None, "XML entities", "graph files need none", "remove the <!DOCTYPE> part")
+    read = nx.read_gexf if b"<gexf" in data[:4096] else nx.read_graphml
+    return _adopt(path, read(io.BytesIO(data)), directed, weight)
+
+
+def read_gml(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+    """GML, also where links repeat or nodes have no or equal labels."""
+    import networkx as nx
+
+    text = read_text(path, encoding)
+    if not re.search(r"\bmultigraph\s+1", text):
+        text = re.sub(r"\bgraph\s*\[", "graph [ multigraph 1", text, count=1)
+    try:
+        found = nx.parse_gml(text)
+    except nx.NetworkXError as error:
+        if "label" not in str(error):
+            raise
+        found = nx.parse_gml(text, label="id")
+    return _adopt(path, found, directed, weight)
+
+
+def _adopt(path: Path, found, directed, weight) -> Graph:
+    check_size(path, len(found))
+    named = "weight" if weight == "auto" else weight
+    if named not in (None, "weight") and not any(named in known for *_, known in found.edges(data=True)):
+        raise GraphFileError.at(
+            path, None, f"no {quote(str(named))} on links", f"weight={named!r} must be one", "name another"
+        )
+    graph = from_networkx(found, directed, named)
+    # XML knows only text: numbers are numbers again
+    return graph.replace(labels=plain_labels([str(node) for node in found]))
+
+
+def read_matrix_market(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+    """MatrixMarket; its header is checked before anything is allocated."""
+    from scipy.io import mminfo, mmread
+
+    data = read_all(path)
+    rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(data))
+    if rows != columns:
+        raise GraphFileError.at(path, None, f"{rows} x {columns}", "links need a square matrix", "check the file")
+    check_size(path, rows)
+    least = entries * (4 if layout == "coordinate" else 1)
+    if least > len(data) or field == "complex":
+        found = "complex numbers" if field == "complex" else f"{entries:,} entries announced and far fewer given"
+        raise GraphFileError.at(path, None, found, "links are real and all present", "write the file again")
+    if directed is None and symmetry == "symmetric":
+        directed = False
+    return _from_matrix(path, mmread(io.BytesIO(data)), directed, weight)
+
+
+def read_npz(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+    """A sparse matrix written by scipy.sparse.save_npz."""
+    data = read_all(path)
+    with np.load(io.BytesIO(data), allow_pickle=False) as parts:
+        if "shape" not in parts:
+            rule, cure = "it should come from scipy.sparse.save_npz", "save a sparse matrix with it"
+            raise GraphFileError.at(path, None, f"the arrays {', '.join(map(quote, parts.files))}", rule, cure)
+        check_size(path, int(max(parts["shape"])))
+    return _from_matrix(path, sparse.load_npz(io.BytesIO(data)), directed, weight)
+
+
+def read_mat(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+    """A square matrix of a MATLAB file; `relation` is its name if there are several."""
+    from scipy.io import loadmat
+
+    data = read_all(path)
+    if data[:8] == b"\x89HDF\r\n\x1a\n" or b"MATLAB 7.3" in data[:128]:
+        raise GraphFileError.at(path, None, "MATLAB 7.3 data", "version 7 or older is read", "save with '-v7'")
+    found = {k: v for k, v in loadmat(io.BytesIO(data)).items() if not k.startswith("__") and _is_square(v)}
+    if not found or (relation is not None and relation not in found):
+        listed = f"the square matrices {', '.join(map(quote, found))}" if found else "no square matrix"
+        rule = "links need one" if relation is None else f"relation={relation!r} must be one"
+        raise GraphFileError.at(path, None, listed, rule, "save the adjacency matrix")
+    name, *others = [relation, *(set(found) - {relation})] if relation else list(found)
+    graph = _from_matrix(path, found[name], directed, weight)
+    said = f"Read the matrix {name!r}."
+    if others and not relation:
+        said = f"Read the matrix {name!r}; the file also holds {', '.join(map(repr, others))} (choose with relation=)."
+    return graph.replace(notes=[said, *graph.notes])
+
+
+def _is_square(value) -> bool:
+    if getattr(value, "ndim", 0) != 2 or value.dtype.kind not in "biuf":
+        return False
+    return value.shape[0] == value.shape[1] > 1
+
+
+def _from_matrix(path: Path, matrix, directed, weight) -> Graph:
+    check_size(path, max(matrix.shape))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        graph = as_graph(matrix, directed=directed)
+    loops = int(np.count_nonzero(matrix.diagonal()))
+    graph = graph.binarize() if weight is None else graph
+    kind = "directed" if graph.directed else "undirected"
+    notes = [f"{graph.n_nodes:,} nodes and {graph.n_links:,} links, {kind}."]
+    if graph.n_links and (graph.links.data != 1).any():
+        notes.append(f"Links have weights from {graph.links.data.min():g} to {graph.links.data.max():g}.")
+    if loops:
+        notes.append(f"{loops:,} self-link{'s' * (loops > 1)} dropped.")
+    return graph.replace(notes=notes)

@@ -1,0 +1,83 @@
+"""What nodes are called: rows for their names, numbers told from words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from klafter.graph.assemble import Edges
+from klafter.graph.errors import GraphFileError, quote
+from klafter.graph.files import check_size
+
+
+def integers(names: list) -> np.ndarray | None:
+    """Names as integers, if all of them are integers written plainly; "007" is a word.
+
+    Examples
+    --------
+    >>> integers(["3", "10"]), integers(["3", "007"])
+    (array([ 3, 10]), None)
+    """
+    try:
+        numbers = list(map(int, names))
+    except ValueError:
+        return None
+    same = names == list(map(str, numbers)) if names and isinstance(names[0], str) else _same_bytes(names, numbers)
+    if not same or any(abs(number) >= 2**62 for number in numbers):
+        return None
+    return np.array(numbers, np.int64)
+
+
+def _same_bytes(names: list, numbers: list[int]) -> bool:
+    return all(name == b"%d" % number for name, number in zip(names, numbers))
+
+
+def plain_labels(names: list[str]) -> Any:
+    """Labels in their order: None when they are the rows themselves, integers if they all are, else text."""
+    numbers = integers(names)
+    if numbers is None:
+        return list(names)
+    return None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
+
+
+def settle(edges: Edges, names: list[bytes], declared: int | None, path: Path, encoding: str):
+    """Edges by row, the number of nodes, their labels, and a note; integers are sorted, words stay as they come."""
+    numbers = integers(names)
+    if numbers is None:
+        labels = [_decode(name, path, encoding) for name in names]
+        return edges, len(names), labels, _announced(declared, len(names))
+    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    for base in (0, 1):
+        if declared is not None and base <= numbers.min(initial=high) and high < declared + base:
+            n = check_size(path, declared)
+            return _renumber(edges, numbers - base), n, np.arange(1, n + 1) if base else None, ""
+    order = np.argsort(numbers)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    is_range = low == 0 and high == len(numbers) - 1
+    return (
+        _renumber(edges, rank),
+        len(numbers),
+        None if is_range else numbers[order],
+        _announced(declared, len(numbers)),
+    )
+
+
+def _renumber(edges: Edges, rows: np.ndarray) -> Edges:
+    return Edges(rows[edges.source], rows[edges.target], edges.weight)
+
+
+def _announced(declared: int | None, n: int) -> str:
+    if declared is None or declared == n:
+        return ""
+    return f"The comments announce {declared:,} nodes, the links name {n:,}; nodes without a name are not added."
+
+
+def _decode(name: bytes, path: Path, encoding: str) -> str:
+    try:
+        return name.decode(encoding)
+    except UnicodeDecodeError:
+        found, rule = f"the name {quote(name)}", f"names must be {encoding} text"
+        raise GraphFileError.at(path, None, found, rule, "pass encoding='latin-1' or another") from None
