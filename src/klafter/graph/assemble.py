@@ -33,17 +33,16 @@ def assemble(edges: Edges, n: int, *, directed: bool | None = None, labels=None,
     apart = edges.source != edges.target
     links = _collect(edges, apart, n)
     repeated = int(apart.sum()) - links.nnz
+    zeros = int((links.data == 0).sum())
+    links.eliminate_zeros()
     mirrored = 0 if directed else _mirrored(links)
     symmetric = 0 < mirrored == links.nnz and is_symmetric(links)
     reason = "as stated" if directed is not None else _reason(mirrored, symmetric)
     if directed is None:
         directed = mirrored > 0 and not symmetric
     if not directed and not symmetric:
-        links, both = _fold(links, edges.weight is None)
-        repeated += both
-    zeros = links.nnz
-    links.eliminate_zeros()
-    zeros -= links.nnz
+        links = _fold(links, edges.weight is None)
+        repeated += mirrored // 2
     count = links.nnz if directed or not symmetric else links.nnz // 2
     found = [
         f"{n:,} {_plural('node', n)} and {count:,} {_plural('link', count)}, "
@@ -78,13 +77,13 @@ def _mirrored(links: sparse.csr_array) -> int:
     return ones.multiply(ones.T.tocsr()).nnz
 
 
-def _fold(links: sparse.csr_array, unweighted: bool) -> tuple[sparse.csr_array, int]:
-    """Both orders of each pair as one entry above the diagonal, and how many pairs had both."""
+def _fold(links: sparse.csr_array, unweighted: bool) -> sparse.csr_array:
+    """Both orders of each pair as one entry above the diagonal."""
     upper, lower = sparse.triu(links, 1, format="csr"), sparse.tril(links, -1, format="csr")
     one = sparse.csr_array(upper + lower.T.tocsr())
     if unweighted:
         one.data[:] = 1.0
-    return one, links.nnz - one.nnz
+    return one
 
 
 def _reason(mirrored: int, symmetric: bool) -> str:

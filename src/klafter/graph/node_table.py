@@ -56,8 +56,6 @@ def _rows(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:
     if not numbered:
         raise GraphFileError.at(path, None, "only comments", "a table of nodes has a line for each", "check the file")
     delimiter = find_delimiter([line for _, line in numbered[:200]])
-    if all(len(line.split()) == 1 for _, line in numbered[:200]):
-        delimiter = None
     rows = [cut(line, delimiter) for _, line in numbered]
     names = _remark_names(lines, delimiter, len(rows[0]))
     if names is None and rows[0][0].lower() in _IDENTIFIERS:

@@ -1,0 +1,59 @@
+"""What write_graph leaves on disk."""
+
+import csv
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from klafter.graph import Graph, read_graph, write_graph
+
+GRAPH = Graph(
+    np.diag([1.0, 2.5], 1),
+    labels=["ann", "<b>&\x07", "=eve,\n2"],
+    attributes={"age": [31, 40, 7], "town": ["Ulm", None, "Ulm"]},
+    hidden=[(0, 2)],
+)
+MEMBERS = np.array([[1, 0], [1, 1], [0, 0]])
+
+
+@pytest.mark.parametrize(("suffix", "read"), [(".graphml", nx.read_graphml), (".gexf", nx.read_gexf)])
+def test_xml_carries_communities(tmp_path, suffix, read):
+    path = tmp_path / f"g{suffix}"
+    write_graph(GRAPH, path, memberships=sparse.csr_matrix(MEMBERS))
+    nodes = read(path).nodes(data=True)
+    assert [known["communities"] for _, known in nodes] == ["0", "0;1", ""]
+    assert [known["community"] for _, known in nodes] == [0, 0, -1]
+    graph = read_graph(path)
+    assert (graph.n_links, graph.attributes["age"].tolist()) == (2, [31, 40, 7])
+    assert graph.labels[1] == "<b>&?"
+
+
+def test_rows_and_json(tmp_path):
+    write_graph(GRAPH, tmp_path / "g.csv", MEMBERS)
+    with open(tmp_path / "g.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[1:] == [["ann", "0"], ["<b>&\x07", "0"], ["<b>&\x07", "1"], ["=eve,\n2", ""]]
+    write_graph(GRAPH, tmp_path / "g.json", MEMBERS)
+    document = json.loads((tmp_path / "g.json").read_text())
+    assert document["nodes"][0] == {"id": "ann", "age": 31, "town": "Ulm", "communities": "0", "community": 0}
+    assert document["links"][1]["weight"] == 2.5
+    assert document["hidden"] == [["ann", "=eve,\n2"]]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "g.graphml"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="different"):
+        write_graph(Graph(np.eye(2, k=1), labels=[1, "1"]), path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["g.graphml"]
+
+
+def test_bad_arguments_name_the_cure(tmp_path):
+    with pytest.raises(ValueError, match=r"\.graphml"):
+        write_graph(GRAPH, tmp_path / "g.docx")
+    with pytest.raises(ValueError, match="each of 3 nodes"):
+        write_graph(GRAPH, tmp_path / "g.csv", np.ones((2, 2)))
