@@ -53,7 +53,8 @@ def split_dyads(
         The same integer gives the same split on every machine.
     max_nonlinks : int
         On a large graph, hide at most this many non-link dyads, a uniform sample; `held.nonlink_share` says what
-        share of `fraction` they are. Ranking measures such as AUC keep their meaning, average precision does not.
+        share of `fraction` they are. All chosen links are hidden all the same, so the training graph is a little
+        sparser than the whole; AUC keeps its meaning, average precision and log loss do not.
         `entries` does not sample, and refuses graphs where it would have to.
 
     Returns
