@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inlined, kernel
 from klafter.core.responses import CLIP
 from klafter.core.rows import BLOCK
 
@@ -38,7 +38,7 @@ def new_line(size):
     return Line(np.empty(size), np.empty(size), np.empty(size), np.empty(size))
 
 
-@kernel
+@inlined
 def put(law, line, m, x, y, c):
     """Add a dyad to the line."""
     line.x[m] = x
@@ -68,18 +68,16 @@ def line_loss(law, line, m, linear, delta):
             total += loss(law, line.y[t], line.x[t] + line.c[t] * delta)
         return total
     f1, f2 = np.exp(delta), np.exp(2.0 * delta)
-    whole = m - m % BLOCK
-    for start in range(0, whole, BLOCK):
+    for start in range(0, m, BLOCK):
+        stop = min(start + BLOCK, m)
         p = 1.0
-        for t in range(start, start + BLOCK):
+        for t in range(start, stop):
             p *= 1.0 + line.e[t] * (f1 if line.c[t] == 1.0 else f2)
         if p < 1e300:
             total += np.log(p)
-        else:
-            for t in range(start, start + BLOCK):
+        else:  # the product overflowed
+            for t in range(start, stop):
                 total += np.log1p(line.e[t] * (f1 if line.c[t] == 1.0 else f2))
-    for t in range(whole, m):
-        total += np.log1p(line.e[t] * (f1 if line.c[t] == 1.0 else f2))
     return total - linear * delta
 
 

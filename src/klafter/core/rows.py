@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, POISSON, loss
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inlined, kernel
 from klafter.core.responses import CLIP
 
-BLOCK = 16  # factors of 1 + e^x multiplied before one logarithm is taken
+BLOCK = 64  # factors of 1 + e^x multiplied before one logarithm is taken
 
 
 class Cache(NamedTuple):
@@ -54,21 +54,18 @@ def new_row(n):
 
 @kernel
 def log_product(e, f):
-    """sum_j log(1 + e_j f_j), one logarithm for every few terms."""
+    """sum_j log(1 + e_j f_j), one logarithm for a block of terms."""
     total = 0.0
-    n = e.size
-    whole = n - n % BLOCK
-    for start in range(0, whole, BLOCK):
+    for start in range(0, e.size, BLOCK):
+        stop = min(start + BLOCK, e.size)
         p = 1.0
-        for j in range(start, start + BLOCK):
+        for j in range(start, stop):
             p *= 1.0 + e[j] * f[j]
         if p < 1e300:
             total += np.log(p)
-        else:
-            for j in range(start, start + BLOCK):
+        else:  # the product overflowed
+            for j in range(start, stop):
                 total += np.log1p(e[j] * f[j])
-    for j in range(whole, n):
-        total += np.log1p(e[j] * f[j])
     return total
 
 
@@ -76,19 +73,16 @@ def log_product(e, f):
 def log_quotient(e, f):
     """sum_j log(1 + e_j / f_j)."""
     total = 0.0
-    n = e.size
-    whole = n - n % BLOCK
-    for start in range(0, whole, BLOCK):
+    for start in range(0, e.size, BLOCK):
+        stop = min(start + BLOCK, e.size)
         p = 1.0
-        for j in range(start, start + BLOCK):
+        for j in range(start, stop):
             p *= 1.0 + e[j] / f[j]
         if p < 1e300:
             total += np.log(p)
-        else:
-            for j in range(start, start + BLOCK):
+        else:  # the product overflowed
+            for j in range(start, stop):
                 total += np.log1p(e[j] / f[j])
-    for j in range(whole, n):
-        total += np.log1p(e[j] / f[j])
     return total
 
 
@@ -108,7 +102,7 @@ def nonlink_loss(law, row):
     return total
 
 
-@kernel
+@inlined
 def shifted_nonlink_loss(law, row, step, factor, d):
     """sum over observed j of loss(0, x_j + d step_j), with factor = e^step."""
     total = 0.0
@@ -137,7 +131,7 @@ def link_term(law, y, x):
     return -y * x
 
 
-@kernel
+@inlined
 def shift_loss(law, row, links, i, step, factor, d):
     """Rise of the loss of node i's row when x_j moves by d step_j."""
     rise = shifted_nonlink_loss(law, row, step, factor, d) - row.base[0]

@@ -1,0 +1,96 @@
+"""The latent feature relational model by MCMC (Miller, Griffiths and Jordan, NIPS 2009): the posterior at T = 1.
+
+A sweep draws (a) memberships that others share, by Gibbs with K-LAFTER's flip gain; (b) the communities that only one
+node holds, jointly with fresh ones, by Metropolis; (c) W, sociality, offset and coefficients, by slices along lines;
+(d) when ``learn`` is set, alpha | K ~ Gamma(a + K, b + H_N) and the variances of W, inverse gamma given W.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.core.draws import Draw
+from klafter.core.objective import objective
+from klafter.core.problem import Priors, Problem, State, add_communities, copy_state
+from klafter.core.rows import make_cache
+from klafter.sampling.lfrm_kernels import sample_memberships
+from klafter.search.moves import drop_empty
+from klafter.search.weights_kernels import sweep_weights
+
+SLOTS = 8  # empty columns in which a sweep may start new communities
+ALPHA_SHAPE, ALPHA_RATE = 1.0, 1.0
+SCALE_SHAPE = 3.0  # of the inverse gamma priors on variances: as many pseudo-weights, at the scale given at the start
+
+
+class Chain(NamedTuple):
+    """Where a chain stands: parameters, and the prices drawn with them."""
+
+    state: State
+    priors: Priors
+
+
+def at_temperature_one(problem: Problem) -> Problem:
+    """The same problem as a posterior: T = 1."""
+    priors, t = problem.priors, problem.priors.temperature
+    if t == 1.0:
+        return problem
+    if t == 0.0:
+        raise ValueError("A posterior needs temperature > 0; temperature=0 leaves W without a prior.")
+    scaled = [getattr(priors, name) / t for name in Priors._fields[2:]]
+    return problem._replace(priors=Priors(priors.penalty, 1.0, *scaled))
+
+
+def start(problem: Problem, state: State) -> Chain:
+    """A chain that begins at a state."""
+    return Chain(copy_state(state), at_temperature_one(problem).priors)
+
+
+def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
+    """One sweep; arrays of the chain given are left alone."""
+    problem = problem._replace(priors=chain.priors)
+    state = copy_state(drop_empty(chain.state))
+    state = add_communities(state, np.zeros((SLOTS, problem.dyads.n)), 0.0)
+    cache = make_cache(state, problem.dyads.directed)
+    sample_memberships(problem, state, cache, rng)
+    sweep_weights(problem, state, cache, True, rng)
+    state = drop_empty(state)
+    return Chain(state, draw_priors(problem, state, rng) if learn else chain.priors)
+
+
+def log_posterior(problem: Problem, chain: Chain) -> float:
+    """Log density of the state, up to a constant."""
+    return -objective(problem._replace(priors=chain.priors), chain.state)
+
+
+def as_draw(state: State, scale: float = 1.0) -> Draw:
+    """What prediction needs; ``scale`` is the unit in which link values were measured."""
+    from scipy import sparse
+
+    memberships = sparse.csr_array(state.z.T.astype(np.float64))
+    return Draw(
+        memberships,
+        state.w * scale,
+        float(state.offset[0]) * scale,
+        state.sender * scale,
+        state.receiver * scale,
+        state.coefficients * scale,
+    )
+
+
+def draw_priors(problem: Problem, state: State, rng) -> Priors:
+    """alpha and the variances of W given the state."""
+    n, k = problem.dyads.n, len(state.z)
+    harmonic = np.sum(1.0 / np.arange(1, n + 1))
+    alpha = rng.gamma(ALPHA_SHAPE + k, 1.0 / (ALPHA_RATE + harmonic))
+    entries = ~np.eye(k, dtype=bool) if problem.dyads.directed else np.triu(np.ones((k, k), bool), 1)
+    return problem.priors._replace(
+        penalty=float(-np.log(max(alpha, 1e-300))),
+        diagonal=_draw_precision(np.diag(state.w), 3.2, rng),
+        offdiagonal=_draw_precision(state.w[entries], 1.4, rng),
+    )
+
+
+def _draw_precision(values: np.ndarray, scale: float, rng) -> float:
+    """1 / sw^2 from Gamma(a + m / 2, rate a scale^2 + |w|^2 / 2)."""
+    rate = SCALE_SHAPE * scale**2 + 0.5 * float((values**2).sum())
+    return float(rng.gamma(SCALE_SHAPE + values.size / 2, 1.0 / rate))
