@@ -72,11 +72,15 @@ def visit_scores(visited: list, exact: dict) -> np.ndarray:
     return (trace.mean(axis=0) - p) / error
 
 
-def mean_scores(chain: np.ndarray, independent: np.ndarray) -> np.ndarray:
-    """z-scores of the means of a chain (rows correlated) against independent draws (Geweke 2004)."""
-    chain, independent = np.asarray(chain, float), np.asarray(independent, float)
-    free = independent.std(axis=0) / np.sqrt(len(independent))
-    return (chain.mean(axis=0) - independent.mean(axis=0)) / np.hypot(batch_error(chain), free)
+def drift_scores(chains: list) -> np.ndarray:
+    """Geweke's test by short chains: z-scores of how far they drift from where they began.
+
+    Each chain begins at its own draw of parameters and data from the model, and alternates the sampler with new data.
+    If the sampler is right every later state is such a draw too, so the drift has mean 0; chains are independent,
+    so that the error needs no guess at the autocorrelation within them.
+    """
+    drift = np.array([np.mean(chain[1:], axis=0) - chain[0] for chain in np.asarray(chains, float)])
+    return drift.mean(axis=0) / (drift.std(axis=0, ddof=1) / np.sqrt(len(drift)))
 
 
 def worst(scores: np.ndarray) -> float:

@@ -67,39 +67,40 @@ def observe(y, z, alpha) -> list:
     ]
 
 
-def geweke(engine, directed: bool, n_draws: int) -> np.ndarray:
-    """z-scores: prior and data drawn afresh, against a chain that alternates the sampler and new data."""
+def geweke(engine, directed: bool, n_chains: int, n_steps: int = 10) -> np.ndarray:
+    """z-scores of the drift of short chains that alternate the sampler and new data."""
     hidden, rng = np.zeros((N, N), bool), np.random.default_rng(1)
     hidden[0, 3] = hidden[3, 0] = True
-    fresh, chain = [], []
-    for _ in range(n_draws):
-        z, alpha = oracle.irm_prior(N, engine, rng)
-        fresh.append(observe(oracle.irm_data(z, hidden, directed, engine, rng), z, alpha))
-    state = State(z, alpha)
-    for _ in range(n_draws):
+    chains = []
+    for _ in range(n_chains):
+        state = State(*oracle.irm_prior(N, engine, rng))
         y = oracle.irm_data(state.blocks, hidden, directed, engine, rng)
-        state = engine.step(oracle.small_graph(y, hidden, directed), state, rng)
-        chain.append(observe(y, state.blocks, state.concentration))
-    return oracle.mean_scores(chain, fresh)
+        chain = [observe(y, *state)]
+        for _ in range(n_steps):
+            state = engine.step(oracle.small_graph(y, hidden, directed), state, rng)
+            y = oracle.irm_data(state.blocks, hidden, directed, engine, rng)
+            chain.append(observe(y, *state))
+        chains.append(chain)
+    return oracle.drift_scores(chains)
 
 
 @pytest.mark.parametrize(
     ("engine", "directed"), [(BINARY, False), (COUNTS, True)], ids=["undirected", "directed-counts"]
 )
 def test_geweke(engine, directed):
-    assert oracle.worst(geweke(engine, directed, 4000)) < 4
+    assert oracle.worst(geweke(engine, directed, 500)) < 4
 
 
 def test_geweke_notices_a_wrong_concentration(monkeypatch):
     right = irm.draw_concentration
     monkeypatch.setattr(irm, "draw_concentration", lambda alpha, k, n, prior, rng: right(alpha, k + 1, n, prior, rng))
-    assert oracle.worst(geweke(BINARY, False, 2000)) > 6
+    assert oracle.worst(geweke(BINARY, False, 400)) > 6
 
 
 def test_geweke_notices_a_wrong_block_prior(monkeypatch):
     right = irm.block_law
-    monkeypatch.setattr(irm, "block_law", lambda family, a, b, size: right(family, a, 4 * b, size))
-    assert oracle.worst(geweke(BINARY, False, 2000)) > 6
+    monkeypatch.setattr(irm, "block_law", lambda family, a, b, size: right(family, a, 10 * b, size))
+    assert oracle.worst(geweke(BINARY, False, 400)) > 6
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -55,37 +55,44 @@ def observe(y, counts, alpha) -> list:
     return [alpha, np.log(alpha), links, mixed, *agree, links * mixed, (counts.shares**2).sum()]
 
 
-def geweke(directed: bool, n_draws: int) -> np.ndarray:
-    """z-scores: prior and data drawn afresh, against a chain that alternates the sampler and new data."""
+def geweke(directed: bool, n_chains: int, n_steps: int = 10) -> np.ndarray:
+    """z-scores of the drift of short chains that alternate the sampler and new data."""
     n, k, rng = 4, 2, np.random.default_rng(2)
     hidden = np.zeros((n, n), bool)
     hidden[0, 3] = hidden[3, 0] = True
-    dyads, fresh, chain = oracle.dyads_of(hidden, directed), [], []
+    dyads, chains = oracle.dyads_of(hidden, directed), []
 
     def data(roles):
         y = oracle.mmsb_data(roles, dyads, n, directed, ENGINE, rng)
         return y, Counts(*oracle.role_counts(y, dyads, roles, n, k, directed))
 
-    for _ in range(n_draws):
+    for _ in range(n_chains):
         roles, alpha = oracle.mmsb_prior(n, dyads, ENGINE, rng)
-        fresh.append(observe(*data(roles), alpha))
-    for _ in range(n_draws):
         y, counts = data(roles)
-        state = ENGINE.step(oracle.small_graph(y, hidden, directed), State(roles, counts, alpha, directed), rng)
-        roles, alpha = state.roles, state.alpha
-        chain.append(observe(y, state.counts, alpha))
-    return oracle.mean_scores(chain, fresh)
+        chain = [observe(y, counts, alpha)]
+        for _ in range(n_steps):
+            state = State(roles, counts, alpha, directed)
+            roles, _, alpha, _ = ENGINE.step(oracle.small_graph(y, hidden, directed), state, rng)
+            y, counts = data(roles)
+            chain.append(observe(y, counts, alpha))
+        chains.append(chain)
+    return oracle.drift_scores(chains)
 
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_geweke(directed):
-    assert oracle.worst(geweke(directed, 3000)) < 4
+    assert oracle.worst(geweke(directed, 400)) < 4
 
 
 def test_geweke_notices_a_dyad_counted_twice(monkeypatch):
     right = mmsb.log_proportions
     monkeypatch.setattr(mmsb, "log_proportions", lambda shares, alpha: right(2 * shares, alpha))
-    assert oracle.worst(geweke(True, 2000)) > 6
+    assert oracle.worst(geweke(True, 300)) > 6
+
+
+def test_counts_are_refused():
+    with pytest.raises(ValueError, match=r"links of 0 or 1; this graph has 3. Use graph.binarize"):
+        ENGINE.init(Graph(3 * np.eye(3, k=1)), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -7,8 +7,8 @@
     a_i, c_i, e, g_0, c_0, xi ~ Gamma
 
 A link's latent count is drawn and its tokens dealt to pairs of communities; given those, the rest are gamma draws.
-Non-links only enter through sums of phi, so a sweep costs links times communities. A community whose L underflows to 0
-(its r_k is below 1e-100, as most are) can hold no token in the next sweep and is left out of the inner loops.
+Non-links only enter through sums of phi, so a sweep costs links times communities. A community whose L vanishes
+(below 1e-40, as for most) can hold no token in the next sweep and is left out of the inner loops.
 
 Departing from the paper, g_0 is slice sampled given ln r: its table augmentation is not exact here, since the r_k
 enter as products.
@@ -24,6 +24,7 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from klafter.core.draws import Draw
+from klafter.core.families import FAMILIES, check_values
 from klafter.sampling import epm_kernels as kernels
 from klafter.sampling.slicing import slice_positive
 
@@ -75,6 +76,7 @@ class EPMEngine:
         """Random loadings, equal weights."""
         if graph.directed:
             raise ValueError("EPM needs an undirected graph; this one is directed. Use graph.symmetrize().")
+        check_values(FAMILIES[self.family], graph.links.data, "EPM")
         n, k = graph.n_nodes, self.n_communities
         loadings = rng.gamma(1.0, size=(n, k))
         weights = np.full(k, 1 / k)
@@ -148,7 +150,7 @@ class EPMEngine:
         a, b = self.hyper_prior
         weights, upper = np.exp(state.log_weights), np.triu_indices(self.n_communities)
         shapes = np.maximum(_affinity_shapes(weights, state.inflation)[upper], FLOOR)
-        total = self._log_likelihood(graph, state)
+        total = self.log_likelihood(graph, state)
         total += _log_gamma(state.loadings, state.shape[:, None], state.rate[:, None])
         total += _log_gamma(state.shape, *self.shape_prior) + _log_gamma(state.rate, *self.rate_prior)
         total += _log_gamma(state.affinities[upper], shapes, state.precision)
@@ -160,7 +162,8 @@ class EPMEngine:
         hyper = np.array([state.inflation, state.precision, state.mass, state.mass_rate])
         return float(total + _log_gamma(hyper, a, b))
 
-    def _log_likelihood(self, graph, state: State) -> float:
+    def log_likelihood(self, graph, state: State) -> float:
+        """log p(y | phi, L); a steadier trace than the log posterior, which vanishing parameters dominate."""
         i, j = sparse.triu(graph.links, 1).nonzero()
         y = np.asarray(graph.links[i, j]).ravel()
         rate = np.einsum("mk,mk->m", (state.loadings @ state.affinities)[i], state.loadings[j])

@@ -8,6 +8,8 @@ import numpy as np
 
 from klafter.core.kernel import kernel
 
+VANISHED = 1e-40  # an affinity below this is set to 0: no uniform number of 53 bits could ever pick it
+
 
 @kernel
 def positive_poisson(rate, rng):
@@ -147,5 +149,5 @@ def draw_affinities(by_pair, theta, precision, mass, inflation, rng):
         for l in range(k, n_roles):
             shape = mass[k] * (inflation if l == k else mass[l]) + by_pair[k, l]
             value = rng.standard_gamma(shape) / (precision + theta[k, l])
-            out[k, l] = out[l, k] = value if value > 1e-250 else 0.0
+            out[k, l] = out[l, k] = value if value > VANISHED else 0.0
     return out

@@ -25,6 +25,7 @@ from scipy import sparse
 from scipy.special import betaln, gammaln
 
 from klafter.core.draws import Draw
+from klafter.core.families import FAMILIES, check_values
 from klafter.sampling import irm_kernels as kernels
 
 TABLE = 1 << 18  # counts whose log gamma is looked up; 8 MB
@@ -69,6 +70,7 @@ class IRMEngine:
 
     def init(self, graph, rng) -> State:
         """Random blocks, about as many as nodes have links on average or log n, whichever is more."""
+        check_values(FAMILIES[self.family], graph.links.data, "IRM")
         n = graph.n_nodes
         guess = max(np.log(n + 1), 2 * graph.n_links / max(n, 1))
         blocks = rng.integers(0, max(1, min(n, int(guess))), n)

@@ -23,6 +23,7 @@ from scipy.special import betaln, gammaln
 
 from klafter.core.draws import Draw
 from klafter.sampling import mmsb_kernels as kernels
+from klafter.sampling.irm import IRMEngine
 from klafter.sampling.slicing import slice_positive
 
 
@@ -59,12 +60,21 @@ class MMSBEngine:
     response = "probability"
 
     def init(self, graph, rng) -> State:
-        """Roles drawn dyad by dyad, each given those before it."""
+        """Roles drawn dyad by dyad, each given those before it and a strong pull to a partition of the nodes.
+
+        From random roles the chain needs thousands of sweeps to find the same.
+        """
+        if len(graph.links.data) and not (graph.links.data == 1).all():
+            raise ValueError(
+                f"MMSB needs links of 0 or 1; this graph has {graph.links.data.max():g}. Use graph.binarize()."
+            )
         k = self.n_communities
-        counts = kernels.Counts(np.zeros((graph.n_nodes, k)), np.zeros((2, k, k)))
-        alpha = self.alpha or self.alpha_prior[0] / self.alpha_prior[1]
+        pull = graph.n_nodes * first_blocks(graph, k, rng)
+        counts = kernels.Counts(pull, np.zeros((2, k, k)))
+        alpha = 1 / (1 + graph.n_nodes) if self.alpha is None else self.alpha
         state = State(np.full((graph.n_dyads, 2), -1, np.int16), counts, float(alpha), graph.directed)
-        return self._sweep(graph, state, rng)
+        state = self._sweep(graph, state, rng)
+        return state._replace(counts=state.counts._replace(shares=state.counts.shares - pull))
 
     def step(self, graph, state: State, rng) -> State:
         """All roles, then alpha."""
@@ -114,8 +124,18 @@ class MMSBEngine:
         return weight / weight.sum(axis=1, keepdims=True)
 
 
+def first_blocks(graph, n_blocks: int, rng, n_sweeps: int = 20) -> np.ndarray:
+    """(n, K) of 0/1: blocks of a short chain of the infinite relational model, the smallest put together."""
+    engine = IRMEngine()
+    state = engine.init(graph, rng)
+    for _ in range(n_sweeps):
+        state = engine.step(graph, state, rng)
+    rank = np.argsort(np.argsort(-np.bincount(state.blocks), kind="stable"))
+    return np.eye(n_blocks)[np.minimum(rank[state.blocks], n_blocks - 1)]
+
+
 def log_proportions(shares: np.ndarray, alpha: float) -> float:
-    """log p(roles | alpha) = sum_i ln G(K alpha) / G(K alpha + n_i) + sum_ik ln G(alpha + n_ik) / G(alpha), G = Gamma."""
+    """log p(roles | alpha) = sum_i ln G(K alpha)/G(K alpha + n_i) + sum_ik ln G(alpha + n_ik)/G(alpha), G = Gamma."""
     n, k = shares.shape
     roles = gammaln(alpha + shares).sum() - n * k * gammaln(alpha)
     return float(roles + n * gammaln(k * alpha) - gammaln(k * alpha + shares.sum(axis=1)).sum())
