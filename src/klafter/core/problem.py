@@ -62,7 +62,9 @@ def make_priors(
 ) -> Priors:  # fmt: skip
     """Prices from scales (standard deviations)."""
     off = weight_scale if offdiagonal_scale is None else offdiagonal_scale
-    precisions = [temperature / scale**2 for scale in (weight_scale, off, sociality_scale, coefficient_scale, offset_scale)]
+    precisions = [
+        temperature / scale**2 for scale in (weight_scale, off, sociality_scale, coefficient_scale, offset_scale)
+    ]
     return Priors(float(penalty), float(temperature), *map(float, precisions))
 
 

@@ -1,25 +1,26 @@
 """Responses: what the linear predictor x of a dyad means. All five models predict through one of these.
 
-    logit        p = 1 / (1 + e^-x)            exposure     p = 1 - e^-x, x >= 0
-    log          y ~ Poisson(e^x)              rate         y ~ Poisson(x), x >= 0
-    identity     y ~ Normal(x, 1 / precision)  probability  p = x
+logit        p = 1 / (1 + e^-x)            exposure     p = 1 - e^-x, x >= 0
+log          y ~ Poisson(e^x)              rate         y ~ Poisson(x), x >= 0
+identity     y ~ Normal(x, 1 / precision)  probability  p = x
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit, gammaln, ndtr, xlogy
 
 CLIP = 300.0  # of x in e^x: far beyond certainty, and two such factors do not overflow
 
 
 class Response(NamedTuple):
-    """Mean of y, probability that y is a link, and a draw of y, from x (and the precision, where there is one)."""
+    """Mean of y, probability of a link, a draw and the log density of y, from x (and the precision where there is one)."""
 
     mean: Callable
     probability: Callable
     draw: Callable
+    log_density: Callable
 
 
 def _bernoulli(probability: Callable) -> Response:
@@ -27,6 +28,9 @@ def _bernoulli(probability: Callable) -> Response:
         mean=probability,
         probability=lambda x, precision=1.0: probability(x),
         draw=lambda x, rng, precision=1.0: (rng.random(np.shape(x)) < probability(x)).astype(float),
+        log_density=lambda y, x, precision=1.0: np.log(
+            np.clip(np.where(y > 0, probability(x), 1 - probability(x)), 1e-300, 1)
+        ),
     )
 
 
@@ -35,6 +39,7 @@ def _poisson(rate: Callable) -> Response:
         mean=rate,
         probability=lambda x, precision=1.0: -np.expm1(-rate(x)),
         draw=lambda x, rng, precision=1.0: rng.poisson(rate(x)).astype(float),
+        log_density=lambda y, x, precision=1.0: xlogy(y, rate(x)) - rate(x) - gammaln(y + 1),
     )
 
 
@@ -44,6 +49,7 @@ def _normal() -> Response:
         mean=lambda x: np.asarray(x, float),
         probability=lambda x, precision=1.0: ndtr((x - 0.5) * np.sqrt(precision)),
         draw=lambda x, rng, precision=1.0: rng.normal(x, 1 / np.sqrt(precision)),
+        log_density=lambda y, x, precision=1.0: 0.5 * np.log(precision / (2 * np.pi)) - 0.5 * precision * (y - x) ** 2,
     )
 
 

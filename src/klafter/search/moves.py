@@ -56,7 +56,9 @@ def split_in_two(state: State, k: int, second: np.ndarray) -> State:
     return state
 
 
-def try_move(problem: Problem, state: State, value: float, candidate: State, columns, nodes, rng) -> tuple[State, float]:
+def try_move(
+    problem: Problem, state: State, value: float, candidate: State, columns, nodes, rng
+) -> tuple[State, float]:
     """The polished candidate if Q fell, else the state as it was."""
     candidate = polish(problem, candidate, columns, nodes, rng)
     there = objective(problem, candidate)

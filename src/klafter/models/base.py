@@ -1,0 +1,253 @@
+"""What all five models share: fit at the door, one loop for steps, and predictions as averages over draws."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, logsumexp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from klafter.core.draws import predictor
+from klafter.core.responses import RESPONSES
+from klafter.graph import Graph, as_graph
+from klafter.models.ranking import best_pairs
+from klafter.models.structure import expert_logits, fit_expert
+
+log = logging.getLogger("klafter")
+
+
+class Step(NamedTuple):
+    """A line of ``history_``: which restart or chain, which step of it, and where it stood."""
+
+    run: int
+    step: int
+    seconds: float
+    objective: float
+    n_communities: int
+
+
+class Progress(NamedTuple):
+    """What a callback is told; returning True stops the fit, which keeps the best so far."""
+
+    stage: str
+    run: int
+    n_runs: int
+    step: int
+    n_steps: int
+    objective: float
+    n_communities: int
+
+
+def iterate(step: Callable, state, n_steps: int, done: Callable, stop) -> Any:
+    """The loop: ``state = step(state)`` until ``done(t, state)``, the limit, or Ctrl-C, which keeps the last state."""
+    for t in range(n_steps):
+        try:
+            state = step(state)
+            finished = done(t, state)
+        except KeyboardInterrupt:
+            if stop is None:
+                raise
+            stop.set()
+            break
+        if finished or (stop is not None and stop.is_set()):
+            break
+    return state
+
+
+class NetworkModel(BaseEstimator):
+    """Base of the estimators. A subclass fits ``draws_`` and the point estimate; the rest is here."""
+
+    def fit(self, X, y=None, *, hidden=None, covariates=None, callback=None, client=None):
+        """Fit the model to a network.
+
+        Parameters
+        ----------
+        X : Graph, numpy or scipy.sparse matrix, networkx graph, or pandas edge table
+            The network. Every dyad that is neither a link nor hidden was observed not to be one.
+        y : ignored
+        hidden : (m, 2) pairs or (n, n) pattern, optional
+            Dyads that nobody observed.
+        covariates : mapping of name to (n, n) array, optional
+            What is known of each dyad.
+        callback : callable, optional
+            Called with a ``Progress`` after every step; returning True stops the fit and keeps the best so far.
+        client : dask.distributed.Client, optional
+            Runs restarts or chains on a cluster.
+
+        Returns
+        -------
+        self
+        """
+        started = time.perf_counter()
+        previous = getattr(self, "graph_", None)
+        if not isinstance(X, Graph):
+            X = self._validate_matrix(X)
+        graph = as_graph(X, hidden=hidden, covariates=covariates)
+        self._check_parameters(graph)
+        self._expert = None
+        self.graph_ = graph
+        self.labels_in_ = graph.labels
+        self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
+        self.n_communities_ = self.memberships_.shape[1]
+        self.fit_seconds_ = time.perf_counter() - started
+        return self
+
+    def _validate_matrix(self, X):
+        """numpy input is checked as scikit-learn does it, so that its messages are the familiar ones."""
+        if isinstance(X, (list, tuple, np.ndarray)):
+            from sklearn.utils.validation import validate_data
+
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(f"A network needs a square matrix of links; this one has shape {X.shape}.")
+        return X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        tags.input_tags.sparse = True
+        tags.non_deterministic = False
+        return tags
+
+    def _seeds(self) -> np.random.SeedSequence:
+        """The root of all randomness of a fit."""
+        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
+            return np.random.SeedSequence(self.random_state)
+        return np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
+
+    # ---- prediction ---------------------------------------------------------------------------------------------
+
+    def _predictors(self, pairs: np.ndarray):
+        """x of each pair under each draw."""
+        covariates = list(self.graph_.covariates.values())
+        for draw in self.draws_:
+            yield predictor(draw, pairs, covariates)
+
+    def _pairs(self, pairs) -> np.ndarray:
+        check_is_fitted(self, "draws_")
+        return self.graph_.pair_indices(pairs)
+
+    def predict_proba(self, pairs) -> np.ndarray:
+        """Probability that each pair is linked.
+
+        Parameters
+        ----------
+        pairs : (m, 2) integer array of rows, or a list of pairs of node labels
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return self._probability(self._pairs(pairs))
+
+    def _probability(self, pairs: np.ndarray) -> np.ndarray:
+        response, total = RESPONSES[self.response_], np.zeros(len(pairs))
+        for x in self._predictors(pairs):
+            total += response.probability(x, self.precision_)
+        return self._with_structure(total / len(self.draws_), pairs)
+
+    def _with_structure(self, p: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """Log odds of the model plus ``structure`` times those of the structural expert."""
+        if not self.structure or not len(pairs):
+            return p
+        if self._expert is None:
+            self._expert = fit_expert(self.graph_, np.random.default_rng(0))
+        near, expert = self._expert
+        if expert is None:
+            return p
+        return expit(logit(np.clip(p, 1e-12, 1 - 1e-12)) + self.structure * expert_logits(near, expert, pairs))
+
+    def predict(self, pairs) -> np.ndarray:
+        """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight."""
+        pairs = self._pairs(pairs)
+        response = RESPONSES[self.response_]
+        if self.response_ in ("logit", "exposure", "probability"):
+            return self._probability(pairs)
+        return sum((response.mean(x) for x in self._predictors(pairs)), np.zeros(len(pairs))) / len(self.draws_)
+
+    def score(self, pairs, values=None) -> float:
+        """Mean log likelihood of link values at pairs that the model has not seen."""
+        if values is None:
+            raise ValueError("score needs the pairs and their link values: model.score(held.pairs, held.values).")
+        pairs, values = self._pairs(pairs), np.asarray(values, float)
+        if self.response_ in ("logit", "exposure", "probability"):
+            p = np.clip(self._probability(pairs), 1e-12, 1 - 1e-12)
+            return float(np.mean(np.where(values > 0, np.log(p), np.log1p(-p))))
+        density = RESPONSES[self.response_].log_density
+        logs = np.array([density(values, x, self.precision_) for x in self._predictors(pairs)])
+        return float(np.mean(logsumexp(logs, axis=0) - np.log(len(logs))))
+
+    def top_links(self, n: int = 20, *, hidden_only: bool = False) -> list[tuple]:
+        """The likeliest dyads that are not known to be linked, as (node, node, probability), best first."""
+        check_is_fitted(self, "draws_")
+        pairs, p = best_pairs(self._probability, self.graph_, self.memberships_, n, hidden_only)
+        return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
+
+    def surprising_links(self, n: int = 20) -> list[tuple]:
+        """The observed links that the model finds least likely, as (node, node, probability)."""
+        check_is_fitted(self, "draws_")
+        links = self.graph_.links.tocoo()
+        keep = np.ones(links.nnz, bool) if self.graph_.directed else links.row < links.col
+        pairs = np.column_stack([links.row[keep], links.col[keep]]).astype(np.int64)
+        p = self._probability(pairs)
+        order = np.argsort(p, kind="stable")[:n]
+        return [
+            (self.graph_.label(i), self.graph_.label(j), float(p[t])) for t, (i, j) in zip(order, pairs[order].tolist())
+        ]
+
+    def sample(self, random_state=None) -> Graph:
+        """A network from the fitted model (its point estimate), without hidden dyads."""
+        from klafter.models.simulate import simulate
+
+        check_is_fitted(self, "draws_")
+        return simulate(self.point_, self.response_, self.precision_, self.graph_, np.random.default_rng(random_state))
+
+    def explain(self, i, j):
+        """Which pairs of communities, and what else, make the link from i to j likely or not."""
+        from klafter.models.explain import explain
+
+        row = self._pairs([(i, j)])
+        return explain(self, int(row[0, 0]), int(row[0, 1]))
+
+    # ---- communities --------------------------------------------------------------------------------------------
+
+    def communities(self) -> list[set]:
+        """The members of each community, as sets of node labels."""
+        check_is_fitted(self, "memberships_")
+        columns = self.memberships_.T.tocsr() if hasattr(self.memberships_, "tocsr") else None
+        if columns is None:
+            return [{self.graph_.label(i) for i in np.flatnonzero(column)} for column in self.memberships_.T]
+        starts = columns.indptr
+        return [{self.graph_.label(i) for i in columns.indices[a:b]} for a, b in zip(starts[:-1], starts[1:])]
+
+    def unassigned(self) -> set:
+        """Nodes in no community: sociality alone explains them."""
+        check_is_fitted(self, "memberships_")
+        alone = np.asarray(self.memberships_.sum(axis=1)).ravel() == 0
+        return {self.graph_.label(i) for i in np.flatnonzero(alone)}
+
+    def save(self, path) -> None:
+        """Write the fitted model to a file of arrays and JSON; read it with ``klafter.load``."""
+        from klafter.models.files import save
+
+        check_is_fitted(self, "draws_")
+        save(self, path)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        if not hasattr(self, "draws_"):
+            return f"<pre>{escape(repr(self))}</pre>"
+        return f"<p><b>{escape(repr(self))}</b><br>{escape(repr(self.graph_))}: {self.n_communities_} communities</p>"
+
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+        raise NotImplementedError
+
+    def _check_parameters(self, graph: Graph) -> None:
+        raise NotImplementedError

@@ -1,0 +1,35 @@
+"""Parameters checked at the door: the value, the rule, the cure."""
+
+from numbers import Integral, Real
+
+import numpy as np
+
+
+def _refuse(model, name: str, rule: str) -> None:
+    raise ValueError(f"{type(model).__name__} needs {name} to be {rule}; it is {getattr(model, name)!r}.")
+
+
+def check_choice(model, name: str, choices) -> None:
+    if getattr(model, name) not in choices:
+        _refuse(model, name, "one of " + ", ".join(repr(choice) for choice in choices))
+
+
+def check_integer(model, name: str, low: int, *, optional: bool = False) -> None:
+    value = getattr(model, name)
+    if value is None and optional:
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+        _refuse(model, name, f"a whole number of at least {low}" + (" or None" if optional else ""))
+
+
+def check_real(model, name: str, low: float = -np.inf, *, strict: bool = False) -> None:
+    value = getattr(model, name)
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Real)
+        or not np.isfinite(value)
+        or value < low
+        or (strict and value == low)
+    ):
+        bound = "" if low == -np.inf else f" {'above' if strict else 'of at least'} {low:g}"
+        _refuse(model, name, f"a finite number{bound}")

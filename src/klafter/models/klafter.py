@@ -1,0 +1,216 @@
+"""K-LAFTER: overlapping communities, their number, and missing links, by small moves that lower one objective."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
+from klafter.core.kernel import announce_compilation
+from klafter.core.problem import BOUND, make_priors, make_problem
+from klafter.graph import Graph
+from klafter.models.base import NetworkModel
+from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.parallel import run
+from klafter.models.restart import Outcome, Recipe, Task, restart
+from klafter.sampling.lfrm import as_draw
+
+DENSE_LIMIT = 5_000  # nodes up to which the dense engine is comfortable
+
+
+class KLafter(NetworkModel):
+    """Overlapping communities and link prediction by K-LAFTER.
+
+    Minimises  loss + penalty * communities + temperature * (prior terms)  over memberships and affinities; the number
+    of communities is learned. See ``klafter.core.problem`` for the objective.
+
+    Parameters
+    ----------
+    family : {"bernoulli", "poisson", "gaussian"}
+        What link values are: 0/1, counts, or real numbers.
+    link : {"auto", "logit", "exposure"}
+        For 0/1 links: "logit" uses the dense engine, "exposure" the sparse one; "auto" takes logit to 5,000 nodes.
+    penalty : float
+        Price of one more community, lambda^2 in the paper.
+    temperature : float
+        T: 0 is the paper's objective, 1 the log posterior of the latent feature relational model.
+    sociality : bool
+        Whether every node has its own tendency to link.
+    weight_scale, offdiagonal_scale : float
+        Standard deviation of affinities inside and between communities.
+    structure : float
+        Weight, in log odds, of the structural expert in predictions of 0/1 links; 0 turns it off.
+    n_init : int
+        Restarts: the best objective gives the communities, predictions average all.
+    n_smooth : int
+        Sweeps of the posterior around each optimum that predictions average; 0 turns them off.
+    n_communities : int, optional
+        Fixes the number of communities (some may still lose all members).
+    max_communities : int, optional
+        Most communities to look for.
+    tol : float
+        Relative fall of the objective below which a restart has converged.
+    max_iter : int
+        Most rounds of moves in a restart.
+    warm_start : bool
+        Whether ``fit`` continues from the last fit's communities.
+    n_jobs : int, optional
+        Restarts run side by side: None is 1, -1 all cores. The result does not depend on it.
+    random_state : int, optional
+        The same seed gives the same result.
+
+    Attributes
+    ----------
+    memberships_ : (n, K) array of 0/1
+    affinities_ : (K, K) array
+    n_communities_ : int
+    objective_ : float
+    history_ : list of Step(run, step, seconds, objective, n_communities)
+    n_iter_ : int
+    link_ : str
+        The link that was used.
+    labels_in_ : array or None
+
+    Examples
+    --------
+    >>> import klafter as kl
+    >>> from klafter.datasets import load_karate
+    >>> model = kl.KLafter(n_init=2, n_smooth=30, random_state=0).fit(load_karate())
+    >>> model.n_communities_ >= 2
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        family="bernoulli",
+        link="auto",
+        penalty=0.0,
+        temperature=1.0,
+        sociality=True,
+        weight_scale=3.2,
+        offdiagonal_scale=1.4,
+        structure=0.5,
+        n_init=6,
+        n_smooth=60,
+        n_communities=None,
+        max_communities=None,
+        tol=1e-4,
+        max_iter=20,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.family = family
+        self.link = link
+        self.penalty = penalty
+        self.temperature = temperature
+        self.sociality = sociality
+        self.weight_scale = weight_scale
+        self.offdiagonal_scale = offdiagonal_scale
+        self.structure = structure
+        self.n_init = n_init
+        self.n_smooth = n_smooth
+        self.n_communities = n_communities
+        self.max_communities = max_communities
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self, graph: Graph) -> None:
+        check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
+        check_choice(self, "link", ("auto", "logit", "exposure"))
+        for name in ("temperature", "weight_scale", "offdiagonal_scale", "structure", "tol"):
+            check_real(self, name, low=0.0, strict=name.endswith("scale"))
+        check_real(self, "penalty")
+        check_integer(self, "n_init", 1)
+        check_integer(self, "n_smooth", 0)
+        check_integer(self, "max_iter", 1)
+        check_integer(self, "n_communities", 1, optional=True)
+        check_integer(self, "max_communities", 1, optional=True)
+        if graph.n_nodes < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two nodes; this graph has {graph.n_nodes}.")
+        check_values(FAMILIES[self.family], graph.links.data, type(self).__name__)
+
+    def _link(self, graph: Graph) -> str:
+        """The link that fits the family and the size."""
+        if self.family != "bernoulli":
+            return {"poisson": "log", "gaussian": "identity"}[self.family]
+        if self.link == "auto":
+            return "logit" if graph.n_nodes <= DENSE_LIMIT else "exposure"
+        return self.link
+
+    def _problem(self, graph: Graph):
+        """The problem in the units of the engine, and the unit of link values."""
+        family = FAMILIES["exposure" if self.link_ == "exposure" else self.family]
+        unit = 1.0
+        if family.code == GAUSSIAN and graph.n_links:
+            unit = float(np.sqrt((graph.links.data**2).sum() / max(graph.links.nnz, 1))) or 1.0
+            graph = graph.replace(links=graph.links / unit)
+        priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
+        return make_problem(graph, Law(family.code), priors, sociality=self.sociality), unit
+
+    def _recipe(self) -> Recipe:
+        most = 2**31 if self.max_communities is None else self.max_communities
+        return Recipe(self.n_communities, most, self.max_iter, self.tol, self.n_smooth, max_draws=60)
+
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+        self.link_ = self._link(graph)
+        problem, unit = self._problem(graph)
+        warm = self._warm_state(graph, previous, unit)
+        tasks = [
+            Task(r, self.n_init, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(self.n_init))
+        ]
+        with announce_compilation():
+            outcomes = run(partial(_job, problem, self._recipe(), callback), tasks, self.n_jobs, client)
+        self._keep(graph, outcomes, unit)
+
+    def _warm_state(self, graph: Graph, previous, unit: float):
+        """The last fit's optimum, if warm_start is set and the nodes are the same."""
+        if not self.warm_start or previous is None:
+            return None
+        if previous.n_nodes != graph.n_nodes or previous.directed != graph.directed:
+            raise ValueError(
+                f"warm_start needs the nodes of the last fit: that had {previous.n_nodes}, this has {graph.n_nodes}. "
+                "Use warm_start=False."
+            )
+        from klafter.core.problem import State
+
+        draw = self.point_
+        z = np.ascontiguousarray(draw.memberships.toarray().T.astype(np.uint8))
+        sender = draw.sender / unit
+        receiver = draw.receiver / unit if graph.directed else sender
+        return State(
+            z, draw.affinities / unit, np.array([draw.offset / unit]), sender, receiver, draw.coefficients / unit
+        )
+
+    def _keep(self, graph: Graph, outcomes: list[Outcome], unit: float) -> None:
+        """The best restart gives the communities, all of them the draws."""
+        order = np.argsort([outcome.objective for outcome in outcomes], kind="stable")
+        best = outcomes[order[0]]
+        self.restarts_ = [as_draw(outcome.state, unit) for outcome in outcomes]
+        self.point_ = self.restarts_[order[0]]
+        states = [state for outcome in outcomes for state in (outcome.draws or [outcome.state])]
+        self.draws_ = [as_draw(state, unit) for state in states]
+        self.response_ = {"logit": "logit", "exposure": "exposure", "log": "log", "identity": "identity"}[self.link_]
+        self.precision_ = best.problem.law.precision / unit**2
+        self.memberships_ = self.point_.memberships.toarray().astype(np.int8)
+        self.affinities_ = np.asarray(self.point_.affinities)
+        self.objective_ = best.objective
+        self.history_ = [line for outcome in outcomes for line in outcome.history]
+        self.n_iter_ = best.history[-1].step
+        self.converged_ = best.converged
+        self.notes_ = _notes(best, unit)
+
+
+def _job(problem, recipe, callback, task, stop):
+    return restart(problem, recipe, task, callback, stop)
+
+
+def _notes(best: Outcome, unit: float) -> list[str]:
+    if np.abs(best.state.w).max(initial=0.0) >= BOUND - 1e-6:
+        return [f"Some affinities reached the bound of {BOUND * unit:g}: links there are all present or all absent."]
+    return []

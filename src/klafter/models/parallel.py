@@ -1,0 +1,35 @@
+"""The one seam for parallel work: independent jobs, in order, on threads or on a Dask cluster the user brings."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+
+def n_workers(n_jobs: int | None, n_tasks: int) -> int:
+    """How many threads to use: None is one, -1 all cores."""
+    cores = os.cpu_count() or 1
+    asked = 1 if n_jobs is None else n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return max(1, min(asked, n_tasks))
+
+
+def run(job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None) -> list:
+    """``job(task, stop)`` for each task; kernels release the lock, so threads suffice.
+
+    Ctrl-C sets ``stop``: jobs under way return what they have, jobs not begun are left out.
+    """
+    stop = threading.Event()
+    if client is not None:
+        return client.gather([client.submit(job, task, None, pure=False) for task in tasks])
+    workers = n_workers(n_jobs, len(tasks))
+    if workers == 1:
+        return [job(task, stop) for i, task in enumerate(tasks) if i == 0 or not stop.is_set()]
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(job, task, stop) for task in tasks]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            stop.set()
+            return [future.result() for future in futures if not future.cancel()]

@@ -1,0 +1,74 @@
+"""The likeliest dyads of a model, without ever forming all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph import Graph
+
+EXHAUSTIVE = 3_000  # nodes up to which every dyad is looked at, some rows at a time
+CHUNK = 200_000  # dyads scored at once
+MAX_CANDIDATES = 3_000_000
+
+
+def best_pairs(
+    probability: Callable, graph: Graph, memberships, n: int, hidden_only: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The n dyads without a known link that ``probability`` ranks highest, and their probabilities."""
+    pairs, scores = np.zeros((0, 2), np.int64), np.zeros(0)
+    for candidates in _candidates(graph, memberships, hidden_only):
+        pairs = np.vstack([pairs, candidates])
+        scores = np.concatenate([scores, probability(candidates)])
+        best = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[:n]
+        pairs, scores = pairs[best], scores[best]
+    return pairs, scores
+
+
+def _candidates(graph: Graph, memberships, hidden_only: bool) -> Iterator[np.ndarray]:
+    """Blocks of dyads to score."""
+    if hidden_only:
+        blocks = _patterns(graph.hidden)
+    elif graph.n_nodes <= EXHAUSTIVE:
+        blocks = _rows(graph.n_nodes)
+    else:
+        blocks = _near(graph, memberships)
+    for block in blocks:
+        if not graph.directed:
+            block = block[block[:, 0] < block[:, 1]]
+        block = block[np.asarray(graph.links[block[:, 0], block[:, 1]]).ravel() == 0]
+        block = block[block[:, 0] != block[:, 1]]
+        if len(block):
+            yield block
+
+
+def _patterns(pattern) -> Iterator[np.ndarray]:
+    coo = sparse.coo_array(pattern)
+    for start in range(0, coo.nnz, CHUNK):
+        yield np.column_stack([coo.row[start : start + CHUNK], coo.col[start : start + CHUNK]]).astype(np.int64)
+
+
+def _rows(n: int) -> Iterator[np.ndarray]:
+    height = max(1, CHUNK // n)
+    for start in range(0, n, height):
+        i = np.arange(start, min(start + height, n))
+        yield np.column_stack([np.repeat(i, n), np.tile(np.arange(n), len(i))])
+
+
+def _near(graph: Graph, memberships) -> Iterator[np.ndarray]:
+    """Dyads of a large graph worth a look: hidden, two links apart, or in a community together."""
+    yield from _patterns(graph.hidden)
+    u = sparse.csr_array(memberships, dtype=np.float32)
+    a = sparse.csr_array(graph.links, dtype=np.float32)
+    a = a.maximum(a.T)
+    height = max(1, CHUNK // max(1, int(np.mean(np.diff(a.indptr)) ** 2) + 1))
+    seen = 0
+    for start in range(0, graph.n_nodes, height):
+        block = a[start : start + height] @ a + u[start : start + height] @ u.T
+        coo = sparse.coo_array(block)
+        seen += coo.nnz
+        yield np.column_stack([coo.row + start, coo.col]).astype(np.int64)
+        if seen > 20 * MAX_CANDIDATES:
+            return

@@ -1,0 +1,30 @@
+"""Networks drawn from a fitted model."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from klafter.core.draws import Draw, predictor
+from klafter.core.responses import RESPONSES
+from klafter.graph import Graph
+
+CHUNK = 500_000
+
+
+def simulate(draw: Draw, response: str, precision: float, graph: Graph, rng) -> Graph:
+    """Link values of every dyad, some rows at a time; labels, attributes and covariates as in the graph."""
+    n, covariates = graph.n_nodes, list(graph.covariates.values())
+    height = max(1, CHUNK // max(n, 1))
+    rows, columns, values = [], [], []
+    for start in range(0, n, height):
+        i = np.arange(start, min(start + height, n))
+        pairs = np.column_stack([np.repeat(i, n), np.tile(np.arange(n), len(i))])
+        pairs = pairs[pairs[:, 0] != pairs[:, 1] if graph.directed else pairs[:, 0] < pairs[:, 1]]
+        y = RESPONSES[response].draw(predictor(draw, pairs, covariates), rng, precision)
+        linked = y != 0
+        rows.append(pairs[linked, 0])
+        columns.append(pairs[linked, 1])
+        values.append(y[linked])
+    links = sparse.csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(n, n))
+    return graph.replace(links=links, hidden=None)

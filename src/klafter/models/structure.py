@@ -1,0 +1,141 @@
+"""The structural expert: what the neighbourhood of a pair says about its link, learned from the visible pairs.
+
+A logistic regression, quadratic in
+    log resource allocation      sum over common neighbours m of 1 / degree_m
+    log paths of length three    sum over links u - v with u next to i and v next to j, of 1 / sqrt(degree_u degree_v)
+    log degree product
+each computed without the pair itself, so that a linked pair looks like an unlinked one. It speaks only in predictions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from klafter.graph import Graph
+
+FLOOR = 1e-2  # added before the logarithm
+MIN_LINKS = 5
+MAX_LINKS, MAX_NONLINKS = 20_000, 60_000  # training pairs: all of a small graph, a sample of a large one
+CHUNK = 20_000
+
+
+class Expert(NamedTuple):
+    """The fitted regression: standardisation, coefficients, intercept, and the log odds of the density."""
+
+    centre: np.ndarray
+    spread: np.ndarray
+    coefficients: np.ndarray
+    intercept: float
+    prior: float
+
+
+class Neighbourhoods:
+    """Sparse matrices from which the features of any pair are read, with the pair's own link taken out."""
+
+    def __init__(self, links: sparse.csr_array):
+        a = sparse.csr_array((links != 0).astype(float))
+        self.directed_links = a
+        self.links = sparse.csr_array(a.maximum(a.T))
+        self.sent, self.received = np.asarray(a.sum(axis=1)).ravel(), np.asarray(a.sum(axis=0)).ravel()
+        degree = np.maximum(np.asarray(self.links.sum(axis=1)).ravel(), 1.0)
+        self.half = 1.0 / np.sqrt(degree)
+        self.allocation = sparse.csr_array(self.links * (1.0 / degree))  # a_im / d_m
+        self.normal = sparse.csr_array(self.links * self.half)  # a_iu / sqrt(d_u)
+        self.around = np.asarray(self.normal.sum(axis=1)).ravel()
+
+    def features(self, pairs: np.ndarray) -> np.ndarray:
+        """(m, 3): log resource allocation, log paths of length three, log degree product."""
+        parts = [self._features(pairs[s : s + CHUNK]) for s in range(0, len(pairs), CHUNK)]
+        return np.concatenate(parts) if parts else np.zeros((0, 3))
+
+    def _features(self, pairs: np.ndarray) -> np.ndarray:
+        i, j = pairs[:, 0], pairs[:, 1]
+        linked = np.asarray(self.links[i, j]).ravel()
+        allocation = _row_dots(self.allocation[i], self.links[j])
+        paths = _row_dots(self.normal[i] @ self.links, self.normal[j])
+        through = self.half[j] * self.around[j] + self.half[i] * self.around[i] - self.half[i] * self.half[j]
+        paths = np.maximum(paths - linked * through, 0.0)
+        own = np.asarray(self.directed_links[i, j]).ravel()
+        product = (self.sent[i] - own + 1.0) * (self.received[j] - own + 1.0)
+        return np.column_stack([np.log(allocation + FLOOR), np.log(paths + FLOOR), np.log(product)])
+
+
+def _row_dots(a, b) -> np.ndarray:
+    return np.asarray(a.multiply(b).sum(axis=1)).ravel()
+
+
+def _design(features: np.ndarray) -> np.ndarray:
+    """Linear, square and product terms."""
+    a, b, c = features.T
+    return np.column_stack([a, b, c, a * a, b * b, c * c, a * b, a * c, b * c])
+
+
+def fit_expert(graph: Graph, rng) -> tuple[Neighbourhoods, Expert | None]:
+    """The expert of a graph, or None where there are too few links to learn from."""
+    near = Neighbourhoods(graph.links)
+    links, nonlinks = visible_links(graph, rng), visible_nonlinks(graph, rng)
+    if len(links) < MIN_LINKS or len(nonlinks) < MIN_LINKS:
+        return near, None
+    design = _design(near.features(np.vstack([links, nonlinks])))
+    y = np.repeat([1.0, 0.0], [len(links), len(nonlinks)])
+    weight = np.where(y > 0, graph.n_links / len(links), (graph.n_dyads - graph.n_links) / len(nonlinks))
+    centre, spread = np.average(design, axis=0, weights=weight), design.std(axis=0) + 1e-9
+    beta = _logistic((design - centre) / spread, y, weight)
+    density = graph.n_links / graph.n_dyads
+    return near, Expert(centre, spread, beta[1:], float(beta[0]), float(np.log(density / (1 - density + 1e-12))))
+
+
+def expert_logits(near: Neighbourhoods, expert: Expert, pairs: np.ndarray) -> np.ndarray:
+    """How much more (or less) likely than a random dyad each pair is, in log odds."""
+    design = (_design(near.features(pairs)) - expert.centre) / expert.spread
+    return expert.intercept + design @ expert.coefficients - expert.prior
+
+
+def _logistic(design: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float = 1.0) -> np.ndarray:
+    """Ridge logistic regression by Newton's method: a dozen 10 x 10 solves."""
+    x = np.column_stack([np.ones(len(y)), design])
+    beta = np.zeros(x.shape[1])
+    beta[0] = np.log(np.average(y, weights=weight) / (1 - np.average(y, weights=weight)))
+    penalty = np.array([1e-9] + [ridge] * design.shape[1])
+
+    def value(b):
+        eta = x @ b
+        return (weight * (np.logaddexp(0.0, eta) - y * eta)).sum() + 0.5 * (penalty * b * b).sum()
+
+    here = value(beta)
+    for _ in range(50):
+        p = expit(x @ beta)
+        slope = x.T @ (weight * (p - y)) + penalty * beta
+        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty)
+        step = np.linalg.solve(curve, slope)
+        while (there := value(beta - step)) > here + 1e-12 * abs(here):
+            step /= 2
+        beta, fall, here = beta - step, here - there, there
+        if fall < 1e-9 * abs(here):
+            break
+    return beta
+
+
+def visible_links(graph: Graph, rng) -> np.ndarray:
+    """Linked dyads, at most MAX_LINKS of them."""
+    coo = sparse.coo_array(graph.links if graph.directed else sparse.triu(graph.links, 1))
+    pairs = np.column_stack([coo.row, coo.col]).astype(np.int64)
+    return pairs if len(pairs) <= MAX_LINKS else pairs[np.sort(rng.choice(len(pairs), MAX_LINKS, replace=False))]
+
+
+def visible_nonlinks(graph: Graph, rng) -> np.ndarray:
+    """Observed dyads without a link: all of a small graph, a sample of a large one."""
+    n = graph.n_nodes
+    if n * (n - 1) <= 2 * MAX_NONLINKS:
+        pairs = np.argwhere(~np.eye(n, dtype=bool))
+    else:
+        pairs = rng.integers(0, n, (MAX_NONLINKS * 5 // 4, 2))
+    if not graph.directed:
+        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    taken = graph.links.astype(bool) + graph.hidden
+    free = (pairs[:, 0] != pairs[:, 1]) & ~np.asarray(taken[pairs[:, 0], pairs[:, 1]]).ravel()
+    return pairs[free][:MAX_NONLINKS] if n * (n - 1) > 2 * MAX_NONLINKS else pairs[free]

@@ -1,0 +1,26 @@
+"""First memberships for the search."""
+
+import numpy as np
+
+from klafter.core.problem import Problem
+
+
+def neighbourhoods(problem: Problem, n_communities: int, rng) -> np.ndarray:
+    """Random linked nodes, each with its partners, as communities: (K, n) of 0/1."""
+    n, links = problem.dyads.n, problem.dyads.links_out
+    degree = np.diff(links.start).astype(float)
+    z = np.zeros((n_communities, n), np.uint8)
+    if not degree.any():
+        z[np.arange(n_communities), rng.integers(0, n, n_communities)] = 1
+        return z
+    # more communities than linked nodes: some seeds come twice
+    enough = n_communities <= (degree > 0).sum()
+    for k, i in enumerate(rng.choice(n, n_communities, replace=not enough, p=degree / degree.sum())):
+        z[k, links.node[links.start[i] : links.start[i + 1]]] = 1
+        z[k, i] = 1
+    return z
+
+
+def coin_flips(problem: Problem, n_communities: int, rng) -> np.ndarray:
+    """The paper's start: each membership with probability one half."""
+    return (rng.random((n_communities, problem.dyads.n)) < 0.5).astype(np.uint8)
