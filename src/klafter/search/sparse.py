@@ -1,0 +1,147 @@
+"""The sparse engine of K-LAFTER, for millions of nodes: exposure link, diagonal affinities, background, degree factors.
+
+    x_ij = t_i r_j (e + sum over shared communities of w_k),   P(link) = 1 - exp(-x_ij), or y_ij ~ Poisson(x_ij)
+    Q    = -sum_observed log P(y_ij) + sum_k [lambda^2 + T (log S_k + log C(N, S_k))] + a sum_i (t_i - 1 - log t_i)
+
+The sum over non-links is bilinear in t, so column sums give it exactly and every step costs a pass over the links.
+One step of the search tries births, flips, weights, merges, splits and deaths; each is taken only if Q falls.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from klafter.core.draws import Draw
+from klafter.graph import Graph
+from klafter.search.sparse_births import births
+from klafter.search.sparse_kernels import score_rows, settle_rows
+from klafter.search.sparse_moves import deaths, dissolves, merges, splits
+from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
+from klafter.search.sparse_weights import objective_from, totals, weight_step
+
+HOPE = 0.1  # share of the background that the first births expect to remain
+WARM_UP = 3  # rounds of weights and flips before degree factors are free
+
+
+class Step(NamedTuple):
+    """One line of the history."""
+
+    objective: float
+    n_communities: int
+    seconds: float
+
+
+class Fit(NamedTuple):
+    """What a search ended with."""
+
+    problem: Problem
+    state: State
+    history: list[Step]
+    converged: bool
+
+
+def init(problem: Problem, rng: np.random.Generator, crew: Crew | None = None) -> State:
+    """Communities born in the hope that others will take most of the background's links; deaths undo what was too much.
+
+    One community alone rarely pays while the background explains all links of the others.
+    """
+    crew = crew or Crew(1)
+    nothing = empty_state(problem)
+    state, _ = births(problem, copy_state(nothing), rng, crew, HOPE)
+    state = without_empty(problem, state)
+    for _ in range(WARM_UP):
+        state = settle(problem, weights(problem, state, crew, factors=False), crew)
+    state, _ = deaths(problem, state, crew)
+    state = without_empty(problem, state)
+    return min((nothing, state), key=lambda one: objective(problem, one, crew))
+
+
+def objective(problem: Problem, state: State, crew: Crew | None = None) -> float:
+    """Q, exact over all observed dyads."""
+    return objective_from(problem, state, totals(problem, state, crew or Crew(1)))
+
+
+def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | None = None) -> State:
+    """One round of all moves."""
+    crew = crew or Crew(1)
+    state = copy_state(state)
+    state, _ = births(problem, state, rng, crew)
+    state = weights(problem, settle(problem, without_empty(problem, state), crew), crew)
+    made = 0
+    for move in (merges, dissolves, deaths, splits):
+        state, more = move(problem, state, crew)
+        state, made = without_empty(problem, state), made + more
+    return weights(problem, settle(problem, state, crew), crew) if made else state
+
+
+def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4) -> State:
+    """Flips: score all nodes in parallel, settle those that gain one after the other, then look around them."""
+    flags = np.ones(problem.n, np.bool_)
+    for _ in range(rounds):
+        crew.blocks(lambda low, high: score_rows(problem, state, low, high, flags), problem.n)  # noqa: B023
+        if not flags.any():
+            break
+        around = np.zeros(problem.n, np.bool_)
+        settle_rows(problem, state, flags, around)
+        flags = around
+    return without_empty(problem, state)
+
+
+def weights(problem: Problem, state: State, crew: Crew, *, factors: bool = True, rounds: int = 2) -> State:
+    """A few steps of w, e and t."""
+    for _ in range(rounds):
+        state, _ = weight_step(problem, state, crew, factors=factors)
+    return state
+
+
+def fit_sparse(
+    graph: Graph,
+    *,
+    penalty: float = 0.0,
+    temperature: float = 1.0,
+    shrinkage: float = 5.0,
+    counts: bool = False,
+    max_iter: int = 30,
+    tol: float = 1e-4,
+    random_state=None,
+    n_threads: int | None = None,
+    callback: Callable[[State, Step], None] | None = None,
+) -> Fit:
+    """Search until a step gains less than ``tol`` of the objective's size."""
+    problem = as_problem(graph, penalty=penalty, temperature=temperature, shrinkage=shrinkage, counts=counts)
+    rng = np.random.default_rng(random_state)
+    history: list[Step] = []
+    with Crew(n_threads) as crew:
+        state = init(problem, rng, crew)
+        value, converged = objective(problem, state, crew), False
+        while len(history) < max_iter and not converged:
+            began = time.perf_counter()
+            state = step(problem, state, rng, crew)
+            last, value = value, objective(problem, state, crew)
+            history.append(Step(value, len(state.size), time.perf_counter() - began))
+            if callback is not None:
+                callback(state, history[-1])
+            converged = last - value <= tol * abs(value)
+    return Fit(problem, state, history, converged)
+
+
+def draw(problem: Problem, state: State) -> Draw:
+    """x_ij = u_i' W u_j with the background as a last community of all nodes.
+
+    Undirected: u_i = t_i (z_i, 1), W = diag(w, e). Directed: u_i = (t_i (z_i, 1), r_i (z_i, 1)), W from first half
+    to second.
+    """
+    everyone = sparse.csr_array(np.ones((problem.n, 1)))
+    z = sparse.hstack([memberships(problem, state), everyone], format="csr")
+    scale = sparse.diags_array(np.append(state.strength, state.background), format="csr")
+    loadings = sparse.csr_array(sparse.diags_array(state.send) @ z)
+    if problem.half == 1.0:
+        loadings = sparse.hstack([loadings, sparse.diags_array(state.receive) @ z], format="csr")
+        scale = sparse.block_array([[None, scale], [sparse.csr_array(scale.shape), None]], format="csr")
+    return Draw(sparse.csr_array(loadings), sparse.csr_array(scale))

@@ -1,0 +1,79 @@
+"""Births: sets grown around seeds in parallel, accepted one after the other by their exact gain."""
+
+from functools import partial
+
+import numpy as np
+
+from klafter.search.sparse_births_kernels import Scratch, grow, owe_rows, owe_some, rerank
+from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_state import Problem, State, with_room
+from klafter.search.sparse_trades_kernels import make_trade, trade_gain
+
+BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
+FIRST, FACTOR = 10, 1.5  # sizes on the path of growth
+PATIENCE = 64  # seeds in a row without a birth, at least
+NOTHING = np.zeros(0, np.int64)
+
+
+def scratch_space(n: int) -> Scratch:
+    """Scratch space for one thread."""
+    return Scratch(
+        np.zeros(n), np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.int32), np.zeros(n), np.full(n, -1)
+    )
+
+
+def births(
+    problem: Problem, state: State, rng: np.random.Generator, crew: Crew, hope: float = 1.0
+) -> tuple[State, int]:
+    """Try seeds until as many as there are communities bring nothing in a row; returns the number of births too.
+
+    With ``hope`` below 1 a community is accepted if it would pay at that share of the background.
+    """
+    owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
+    crew.blocks(lambda low, high: owe_rows(problem, state, low, high, owed, residual), problem.n)
+    seeds = seed_order(problem, residual, rng)
+    fresh = np.ones(problem.n, bool)
+    used, born, idle, at = len(state.size), 0, 0, 0
+    while idle < max(PATIENCE, used) and at < len(seeds):
+        ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[:BATCH]
+        at = ahead[-1] + 1 if len(ahead) == BATCH else at + LOOK
+        work = partial(_grown, problem, state, owed, residual, hope, crew)
+        for nodes, z, w in crew.map(work, seeds[ahead]):
+            idle += 1
+            if nodes is None or _gain(problem, state, nodes, z, w, hope, crew) <= 0:
+                continue
+            if used == len(state.size):
+                state = with_room(state, used + 64)
+            make_trade(problem, state, nodes, NOTHING, np.array([used]), z, w)
+            owe_some(problem, state, nodes[z[0]], owed, residual)
+            fresh[nodes[z[0]]] = False
+            used, born, idle = used + 1, born + 1, 0
+    return state, born
+
+
+def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Nodes with links, at random, those that owe a larger share of them sooner."""
+    share = residual / np.maximum(np.diff(problem.start), 1)
+    with np.errstate(divide="ignore"):
+        key = rng.exponential(size=problem.n) / share
+    return np.argsort(key, kind="stable")[: np.count_nonzero(share)]
+
+
+def _grown(problem, state, owed, residual, hope, crew: Crew, seed):
+    """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
+    space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
+    inner, w, gain = grow(problem, state, owed, residual, seed, FIRST, FACTOR, hope, space)
+    if gain <= 0 or len(inner) < 2:
+        return None, None, None
+    around, _, _ = rerank(problem, state, owed, inner, 2 * len(inner), space)
+    nodes = np.union1d(inner, around).astype(np.int32)
+    return nodes, np.isin(nodes, inner)[None, :], np.array([w])
+
+
+def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
+    space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
+    gain = trade_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
+    if hope == 1.0:
+        return gain
+    hopeful = state._replace(background=hope * state.background)
+    return trade_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)

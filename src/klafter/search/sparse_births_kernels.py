@@ -1,0 +1,207 @@
+"""Kernels of births: what each link still owes to the background, and the growth of a set around a seed.
+
+    rho_ij = y e / u_ij                                 the share of a link that no community explains
+    c_j(S) = sum_{i in S} rho_ij                        what j owes to links into S
+    E, P, w = E / P                                     owed links inside S, its pairs, its strength
+    gain(S) = E log(1 + w/e) - w P - price(S)           contrast(S; c) = E log(w/c) - (w - c) P
+
+A node adds to the gain when c_j > theta (t_j R + r_j T) half with theta = w / log(1 + w/e).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.core.kernel import kernel
+from klafter.search.sparse_kernels import mark_row, price, shared_strength
+
+EARLY = 8  # sets on the path before it may end for want of gain
+HUB = 200_000  # links a walk may look at: a hub says little of its neighbours
+
+
+class Scratch(NamedTuple):
+    """What growth writes to; everything is zero, and ``local`` -1, between calls."""
+
+    score: np.ndarray  # (n,)
+    inside: np.ndarray  # (n,) bool
+    seen: np.ndarray  # (n,) bool
+    touched: np.ndarray  # (n,) int32
+    value: np.ndarray  # (n,)
+    local: np.ndarray  # (n,) int64
+
+
+@kernel
+def owe_rows(problem, state, low, high, owed, residual):
+    """rho of every entry of the rows low..high, and its sum by row."""
+    mine = np.zeros(len(state.size), np.bool_)
+    for i in range(low, high):
+        owe_row(problem, state, i, mine, owed, residual)
+
+
+@kernel
+def owe_row(problem, state, i, mine, owed, residual):
+    """rho_ij = y e / u_ij of the row of i."""
+    mark_row(problem, state, i, mine, True)
+    total = 0.0
+    for p in range(problem.start[i], problem.start[i + 1]):
+        u = shared_strength(problem, state, problem.node[p], mine)
+        owed[p] = problem.value[p] * state.background / u
+        total += owed[p]
+    residual[i] = total
+    mark_row(problem, state, i, mine, False)
+
+
+@kernel
+def owe_some(problem, state, nodes, owed, residual):
+    """rho of the rows of some nodes, after they changed."""
+    mine = np.zeros(len(state.size), np.bool_)
+    for v in range(len(nodes)):
+        owe_row(problem, state, nodes[v], mine, owed, residual)
+
+
+@kernel
+def forget(scratch, n_touched):
+    """Clear the scores of all nodes that were looked at."""
+    for v in range(n_touched):
+        j = scratch.touched[v]
+        scratch.score[j], scratch.seen[j] = 0.0, False
+
+
+@kernel
+def touch(scratch, j, n_touched):
+    """Remember j; returns how many are remembered."""
+    if not scratch.seen[j]:
+        scratch.seen[j] = True
+        scratch.touched[n_touched] = j
+        n_touched += 1
+    return n_touched
+
+
+@kernel
+def walk(problem, owed, residual, seed, scratch):
+    """Two steps of a random walk along rho from the seed: scores, and how many nodes they touch."""
+    n_touched = touch(scratch, seed, 0)
+    scratch.score[seed] += 1.0
+    low, high = problem.start[seed], problem.start[seed + 1]
+    for p in range(low, high):
+        j = problem.node[p]
+        share = owed[p] / residual[seed]
+        n_touched = touch(scratch, j, n_touched)
+        scratch.score[j] += share
+        if (problem.start[j + 1] - problem.start[j]) * (high - low) > HUB or residual[j] <= 0.0:
+            continue
+        for q in range(problem.start[j], problem.start[j + 1]):
+            n_touched = touch(scratch, problem.node[q], n_touched)
+            scratch.score[problem.node[q]] += share * owed[q] / residual[j]
+    return n_touched
+
+
+@kernel
+def reach(problem, owed, nodes, scratch):
+    """c_j of every node next to the set, and how many there are."""
+    n_touched = 0
+    for v in range(len(nodes)):
+        n_touched = touch(scratch, nodes[v], n_touched)
+        for p in range(problem.start[nodes[v]], problem.start[nodes[v] + 1]):
+            n_touched = touch(scratch, problem.node[p], n_touched)
+            scratch.score[problem.node[p]] += owed[p]
+    return n_touched
+
+
+@kernel
+def measure(problem, state, nodes, scratch):
+    """(E, P, T, R) of a set whose c_j are in the scores."""
+    links, send_sum, receive_sum, own = 0.0, 0.0, 0.0, 0.0
+    for v in range(len(nodes)):
+        i = nodes[v]
+        t, r = state.send[i], state.receive[i]
+        links += 0.5 * scratch.score[i]
+        send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
+    return links, problem.half * (send_sum * receive_sum - own), send_sum, receive_sum
+
+
+@kernel
+def best_scored(scratch, n_touched, size):
+    """The ``size`` nodes with the largest values above 0."""
+    positive = 0
+    for v in range(n_touched):
+        positive += scratch.value[v] > 0.0
+    size = min(size, positive)
+    if size == 0:
+        return np.zeros(0, np.int32)
+    cut = 0.0
+    if size < positive:
+        cut = np.partition(scratch.value[:n_touched], n_touched - size)[n_touched - size]
+    chosen = np.empty(size, np.int32)
+    at = 0
+    for v in range(n_touched):
+        if scratch.value[v] > 0.0 and scratch.value[v] > cut:
+            chosen[at] = scratch.touched[v]
+            at += 1
+    for v in range(n_touched):
+        if at < size and scratch.value[v] == cut:
+            chosen[at] = scratch.touched[v]
+            at += 1
+    return chosen[:at]
+
+
+@kernel
+def rerank(problem, state, owed, nodes, size, scratch):
+    """The ``size`` nodes that add most to the set, by c_j - theta (t_j R + r_j T) half; with E and P of the set."""
+    n_touched = reach(problem, owed, nodes, scratch)
+    links, pairs, send_sum, receive_sum = measure(problem, state, nodes, scratch)
+    w = links / max(pairs, 1e-300)
+    theta = w / math.log1p(w / state.background) if w > 0.0 else 0.0
+    for v in range(len(nodes)):
+        scratch.inside[nodes[v]] = True
+    for v in range(n_touched):
+        j = scratch.touched[v]
+        t, r, inside = state.send[j], state.receive[j], scratch.inside[j]
+        near = t * (receive_sum - inside * r) + r * (send_sum - inside * t)
+        scratch.value[v] = scratch.score[j] - theta * problem.half * near
+    chosen = best_scored(scratch, n_touched, size)
+    for v in range(len(nodes)):
+        scratch.inside[nodes[v]] = False
+    forget(scratch, n_touched)
+    return chosen, links, pairs
+
+
+@kernel
+def grow(problem, state, owed, residual, seed, first, factor, hope, scratch):
+    """A set around the seed, chosen by contrast on a path of growing sets; returns it with its strength and gain."""
+    n_touched = walk(problem, owed, residual, seed, scratch)
+    for v in range(n_touched):
+        scratch.value[v] = scratch.score[scratch.touched[v]]
+    nodes = best_scored(scratch, n_touched, first)
+    forget(scratch, n_touched)
+    path, links, pairs = [nodes], [0.0], [0.0]
+    size, best, best_gain = first + 0.0, 0, -np.inf
+    while len(nodes) > 1 and len(path) < max(best + 2, EARLY):
+        size *= factor
+        grown, e_c, p_c = rerank(problem, state, owed, nodes, int(size), scratch)
+        path.append(nodes)
+        links.append(e_c)
+        pairs.append(p_c)
+        gain = e_c * math.log1p(e_c / max(p_c, 1e-300) / (hope * state.background)) - e_c - price(problem, len(nodes))
+        if gain > best_gain:
+            best, best_gain = len(path) - 1, gain
+        if len(grown) <= len(nodes):
+            break
+        nodes = grown
+    chosen = by_contrast(links, pairs, best)
+    return path[chosen], links[chosen] / max(pairs[chosen], 1e-300), best_gain
+
+
+@kernel
+def by_contrast(links, pairs, best):
+    """The set on the path that stands out most from half the strength of the one with the best gain."""
+    bar = 0.5 * links[best] / max(pairs[best], 1e-300)
+    chosen, most = best, 0.0
+    for m in range(1, len(links)):
+        w = links[m] / max(pairs[m], 1e-300)
+        if w > bar > 0.0:
+            contrast = links[m] * math.log(w / bar) - (w - bar) * pairs[m]
+            if contrast > most:
+                chosen, most = m, contrast
+    return chosen

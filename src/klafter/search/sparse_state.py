@@ -1,0 +1,137 @@
+"""What the sparse engine works on: the problem it is given and the state it improves.
+
+Rows of links and hidden dyads list, for each node, its dyads as source and then, when directed, as target.
+Memberships lie as the links do, ``member[start[i] : start[i] + held[i]]``: no node needs more communities than links.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph import Graph, Rows
+
+
+class Problem(NamedTuple):
+    """Observations and prices, as kernels read them. Entries from ``middle[i]`` on have i as target."""
+
+    n: int
+    half: float  # 1/2 when a pair is one dyad, 1 when it is two
+    counts: bool  # y ~ Poisson(x) when true, y = 1(Poisson(x) > 0) otherwise
+    penalty: float  # lambda^2
+    temperature: float  # T
+    shrinkage: float  # a, the weight of the prior on degree factors
+    start: np.ndarray  # (n + 1,) int64
+    middle: np.ndarray  # (n,) int64
+    node: np.ndarray  # int32
+    value: np.ndarray  # float64
+    hidden_start: np.ndarray
+    hidden_middle: np.ndarray
+    hidden_node: np.ndarray
+
+
+class State(NamedTuple):
+    """Communities, their strengths and the degree factors."""
+
+    member: np.ndarray  # int32, laid out as the links
+    held: np.ndarray  # (n,) int32, how many communities each node is in
+    send: np.ndarray  # (n,) t, degree factor as source
+    receive: np.ndarray  # (n,) r, degree factor as target, equal to t when undirected
+    size: np.ndarray  # (K,) int64
+    send_sum: np.ndarray  # (K,) T_k = sum_i t_i z_ik
+    receive_sum: np.ndarray  # (K,) R_k = sum_i r_i z_ik
+    strength: np.ndarray  # (K,) w_k
+    tested: np.ndarray  # (K,) int64, its size when a split was last tried
+    background: float  # e
+
+
+def as_problem(
+    graph: Graph, *, penalty: float = 0.0, temperature: float = 1.0, shrinkage: float = 5.0, counts: bool = False
+) -> Problem:
+    """The arrays and prices of a graph; ``shrinkage=inf`` holds every degree factor at 1."""
+    dyads = graph.dyads
+    start, middle, node, value = _incident(dyads.links_out, dyads.links_in, graph.directed)
+    hidden_start, hidden_middle, hidden_node, _ = _incident(dyads.hidden_out, dyads.hidden_in, graph.directed)
+    half = 1.0 if graph.directed else 0.5
+    prices = (float(penalty), float(temperature), float(shrinkage))
+    return Problem(
+        dyads.n, half, bool(counts), *prices, start, middle, node, value, hidden_start, hidden_middle, hidden_node
+    )
+
+
+def _incident(out: Rows, into: Rows, directed: bool):
+    """Rows of all dyads that touch a node: as source, then as target."""
+    if not directed:
+        return out.start, out.start[1:], out.node, out.value
+    n_out, n_in = np.diff(out.start), np.diff(into.start)
+    start = out.start + into.start
+    middle = start[:-1] + n_out
+    node, value = np.empty(start[-1], np.int32), np.empty(start[-1])
+    for rows, first, number in ((out, start[:-1], n_out), (into, middle, n_in)):
+        place = np.repeat(first - rows.start[:-1], number) + np.arange(len(rows.node))
+        node[place], value[place] = rows.node, rows.value
+    return start, middle, node, value
+
+
+def empty_state(problem: Problem) -> State:
+    """No communities, every degree factor 1, and the background that explains all links."""
+    n = problem.n
+    pairs = problem.half * n * (n - 1) - problem.half * len(problem.hidden_node) / (2 * problem.half)
+    links = problem.value.sum() / 2
+    density = links / pairs if pairs > 0 else 0.0
+    background = density if problem.counts else -np.log1p(-min(density, 1 - 1e-9))
+    none = np.zeros(0)
+    return State(
+        np.zeros(len(problem.node), np.int32), np.zeros(n, np.int32), np.ones(n), np.ones(n),
+        np.zeros(0, np.int64), none, none.copy(), none.copy(), np.zeros(0, np.int64), float(background),
+    )  # fmt: skip
+
+
+def copy_state(state: State) -> State:
+    """A state that may be changed in place."""
+    return state._replace(**{name: getattr(state, name).copy() for name in State._fields[:-1]})
+
+
+def with_room(state: State, extra: int) -> State:
+    """The same state with ``extra`` empty communities at the end."""
+    zeros = np.zeros(extra)
+    return state._replace(
+        size=np.concatenate([state.size, np.zeros(extra, np.int64)]),
+        send_sum=np.concatenate([state.send_sum, zeros]),
+        receive_sum=np.concatenate([state.receive_sum, zeros]),
+        strength=np.concatenate([state.strength, zeros]),
+        tested=np.concatenate([state.tested, np.zeros(extra, np.int64)]),
+    )
+
+
+def without_empty(problem: Problem, state: State) -> State:
+    """The same state with empty communities left out and the others renumbered."""
+    alive = state.size > 0
+    if alive.all():
+        return state
+    number = np.cumsum(alive) - 1
+    return state._replace(
+        member=number[state.member].astype(np.int32) if len(alive) else state.member,
+        size=state.size[alive],
+        send_sum=state.send_sum[alive],
+        receive_sum=state.receive_sum[alive],
+        strength=state.strength[alive],
+        tested=state.tested[alive],
+    )
+
+
+def memberships(problem: Problem, state: State) -> sparse.csr_array:
+    """Who belongs where: 0/1, shape (n, K)."""
+    start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
+    owner = np.repeat(np.arange(problem.n), state.held)
+    place = np.arange(start[-1]) - start[owner] + problem.start[owner]
+    shape = (problem.n, len(state.size))
+    matrix = sparse.csr_array((np.ones(start[-1]), state.member[place], start), shape=shape)
+    matrix.sort_indices()
+    return matrix
+
+
+def members(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Who belongs to each community: community k has ``nodes[start[k]:start[k + 1]]``."""
+    by_community = memberships(problem, state).tocsc()
+    return by_community.indptr.astype(np.int64), by_community.indices.astype(np.int32)

@@ -1,0 +1,97 @@
+"""Strengths, background and degree factors: expectation-maximisation steps, none of which raises the objective.
+
+    m_ij = E[count behind link ij] = x / (1 - e^-x), or y for counts
+    w_k <- sum_{links in k} m_ij w_k / u_ij / P_k,   e likewise with P_all
+    t_i <- (a + sum_j m_ij) / (a + sum_j r_j u_ij over observed j), one node after the other
+
+Degree factors keep mean 1: the prior a sum(t - 1 - log t) is smallest there, and w and e take the scale.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.search.sparse_kernels import price, tally_rows
+from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_state import Problem, State
+from klafter.search.sparse_weights_kernels import factor_step
+
+FLOOR = 1e-12  # of the background: a link that nothing explains must stay possible
+
+
+class Totals(NamedTuple):
+    """Sums over all links and all pairs; the background stands last."""
+
+    fit: float  # sum_links h
+    credit: np.ndarray  # (K + 1,) expected counts
+    pairs: np.ndarray  # (K + 1,) P_k
+    sent: np.ndarray  # (n,) expected counts of each node as source (of all its links when undirected)
+    received: np.ndarray
+
+
+def totals(problem: Problem, state: State, crew: Crew) -> Totals:
+    """One pass over the links."""
+    sent, received = np.empty(problem.n), np.empty(problem.n)
+
+    def work(low, high):
+        part = np.zeros((3, len(state.size) + 1))
+        return tally_rows(problem, state, low, high, part, sent, received), part
+
+    parts = crew.blocks(work, problem.n)
+    fit = sum(part[0] for part in parts)
+    credit, own, hidden = np.sum([part[1] for part in parts], axis=0)
+    send_sum, receive_sum = (
+        np.append(state.send_sum, state.send.sum()),
+        np.append(state.receive_sum, state.receive.sum()),
+    )
+    return Totals(fit, credit, problem.half * (send_sum * receive_sum - own) - hidden, sent, received)
+
+
+def objective_from(problem: Problem, state: State, sums: Totals) -> float:
+    """Q = -sum_links h + e P_all + sum_k [w_k P_k + price(S_k)] + a sum_i (t_i - 1 - log t_i)."""
+    loss = -sums.fit + state.strength @ sums.pairs[:-1] + state.background * sums.pairs[-1]
+    return float(loss + sum(price(problem, s) for s in state.size.tolist()) + _factor_prior(problem, state))
+
+
+def _factor_prior(problem: Problem, state: State) -> float:
+    if not np.isfinite(problem.shrinkage):
+        return 0.0
+    factors = (state.send, state.receive) if problem.half == 1.0 else (state.send,)
+    return sum(problem.shrinkage * float(np.sum(t - 1 - np.log(t))) for t in factors)
+
+
+def weight_step(problem: Problem, state: State, crew: Crew, *, factors: bool = True) -> tuple[State, float]:
+    """One step of w, e and, if asked for, t, in place; returns the state and the objective it started from."""
+    sums = totals(problem, state, crew)
+    before = objective_from(problem, state, sums)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        new = np.where(sums.pairs > 0, sums.credit / sums.pairs, np.append(state.strength, state.background))
+    state.strength[:] = new[:-1]
+    state = state._replace(background=max(float(new[-1]), min(FLOOR, state.background)))
+    if factors and np.isfinite(problem.shrinkage):
+        state = _factor_steps(problem, state, sums)
+    return state, before
+
+
+def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2) -> State:
+    for _ in range(rounds):
+        if problem.half == 1.0:
+            factor_step(problem, state, sums.sent, state.send, state.receive, state.send_sum, state.receive_sum, True)
+            factor_step(
+                problem, state, sums.received, state.receive, state.send, state.receive_sum, state.send_sum, False
+            )
+        else:
+            factor_step(problem, state, sums.sent, state.send, state.send, state.send_sum, state.send_sum, True)
+            state.receive[:], state.receive_sum[:] = state.send, state.send_sum
+    return _rescaled(state)
+
+
+def _rescaled(state: State) -> State:
+    """Mean degree factors of 1, every x unchanged."""
+    send, receive = state.send.mean(), state.receive.mean()
+    state.send[:] /= send
+    state.receive[:] /= receive
+    state.send_sum[:] /= send
+    state.receive_sum[:] /= receive
+    state.strength[:] *= send * receive
+    return state._replace(background=state.background * send * receive)

@@ -1,0 +1,76 @@
+"""The sparse search as a whole: descent, determinism, small graphs, planted truth."""
+
+import numpy as np
+import oracles_sparse as oracle
+import pytest
+
+from klafter.datasets import make_overlapping
+from klafter.graph import Graph
+from klafter.search import sparse as engine
+from klafter.search.sparse_state import as_problem
+
+
+def dense_groups(n, groups, p_in, p_out, seed, directed=False, counts=False):
+    """A graph of disjoint groups, small and easy."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) * groups // n
+    rate = np.where(group[:, None] == group, p_in, p_out)
+    y = rng.poisson(rate) if counts else rng.random((n, n)) < rate
+    y = y if directed else np.triu(y, 1)
+    return Graph((y * ~np.eye(n, dtype=bool)).astype(float), directed=directed), np.eye(groups)[group]
+
+
+@pytest.mark.parametrize(("directed", "counts"), [(False, False), (False, True), (True, False), (True, True)])
+def test_steps_never_raise_the_objective_and_find_easy_groups(directed, counts):
+    graph, truth = dense_groups(120, 4, 0.6, 0.02, 1, directed, counts)
+    graph = graph.hide(np.random.default_rng(2).integers(0, 120, (200, 2)))
+    problem = as_problem(graph, counts=counts)
+    rng = np.random.default_rng(0)
+    state = engine.init(problem, rng)
+    values = [engine.objective(problem, state)]
+    for _ in range(5):
+        state = engine.step(problem, state, rng)
+        values.append(engine.objective(problem, state))
+    assert (np.diff(values) <= 1e-8).all()
+    assert oracle.average_f1(truth, engine.memberships(problem, state).toarray()) > 0.95
+
+
+def test_planted_overlapping_communities_are_found():
+    graph, truth = make_overlapping(n=4000, random_state=3)
+    fit = engine.fit_sparse(graph, random_state=0)
+    found = engine.memberships(fit.problem, fit.state)
+    assert fit.converged
+    assert found.shape[1] == truth.n_communities
+    assert oracle.average_f1(truth.memberships, found) > 0.97
+    assert (np.diff([line.objective for line in fit.history]) <= 1e-6).all()
+
+
+def test_answer_does_not_depend_on_the_number_of_threads():
+    graph, _ = make_overlapping(n=3000, random_state=5)
+    one, two = (engine.fit_sparse(graph, random_state=7, n_threads=n, max_iter=3) for n in (1, 2))
+    for a, b in zip(one.state, two.state):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 30])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("kind", ["no links", "one link", "complete"])
+def test_graphs_with_nothing_to_find_are_fitted(n, kind, directed):
+    links = np.zeros((n, n))
+    if kind == "one link" and n > 1:
+        links[0, 1] = 1
+    if kind == "complete":
+        links[:] = 1 - np.eye(n)
+    fit = engine.fit_sparse(Graph(links, directed=directed), random_state=0, max_iter=5)
+    draw = engine.draw(fit.problem, fit.state)
+    assert np.isfinite([line.objective for line in fit.history]).all()
+    assert draw.memberships.shape[0] == n
+    assert len(fit.state.size) <= (kind == "one link")
+
+
+def test_no_community_is_empty_or_twice():
+    graph, _ = make_overlapping(n=2000, community_size=100, random_state=1)
+    fit = engine.fit_sparse(graph, random_state=0)
+    z = engine.memberships(fit.problem, fit.state).toarray().astype(int)
+    assert (z.sum(axis=0) > 1).all()
+    assert len(np.unique(z.T, axis=0)) == z.shape[1]

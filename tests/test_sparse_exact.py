@@ -1,0 +1,132 @@
+"""Objective, gains and worths of the sparse engine against N x N formulas."""
+
+import numpy as np
+import oracles_sparse as oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from klafter.core.draws import predictor
+from klafter.graph import Graph
+from klafter.search import sparse as engine
+from klafter.search.sparse_kernels import best_flip, flip, join
+from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_state import as_problem, copy_state, empty_state, members, with_room
+from klafter.search.sparse_trades_kernels import make_trade, trade_gain
+
+PRICES = {"penalty": 0.7, "temperature": 0.9, "shrinkage": 2.5}
+NONE = np.zeros(0, np.int64)
+
+
+def random_case(seed, directed, counts, n=14, k=3):
+    """A random graph with hidden dyads, and a random state on it."""
+    rng = np.random.default_rng(seed)
+    y = rng.poisson(0.8, (n, n)) if counts else (rng.random((n, n)) < 0.45)
+    y = np.triu(y, 1) + np.triu(y, 1).T if not directed else y * ~np.eye(n, dtype=bool)
+    graph = Graph(y.astype(float), directed=directed, hidden=rng.integers(0, n, (8, 2)))
+    problem = as_problem(graph, counts=counts, **PRICES)
+    state = copy_state(with_room(empty_state(problem), k))
+    state.send[:] = rng.gamma(5, 0.2, n)
+    state.receive[:] = rng.gamma(5, 0.2, n) if directed else state.send
+    for i in range(n):
+        for c in range(k):
+            if rng.random() < 0.4 and state.held[i] < problem.start[i + 1] - problem.start[i]:
+                join(problem, state, i, c)
+    state.strength[:] = rng.gamma(2, 0.5, k)
+    return graph, problem, state._replace(background=0.2)
+
+
+def slow_objective(graph, problem, state):
+    z = engine.memberships(problem, state).toarray()
+    observed = ~graph.hidden.toarray()
+    return oracle.objective(
+        graph.links.toarray(), observed, z, state.strength, state.background, state.send, state.receive,
+        directed=graph.directed, counts=problem.counts, **PRICES,
+    )  # fmt: skip
+
+
+cases = pytest.mark.parametrize(("directed", "counts"), [(False, False), (False, True), (True, False), (True, True)])
+
+
+@cases
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_objective_is_the_sum_over_all_observed_dyads(directed, counts, seed):
+    graph, problem, state = random_case(seed, directed, counts)
+    assert engine.objective(problem, state) == pytest.approx(slow_objective(graph, problem, state), abs=1e-9)
+
+
+@cases
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
+    graph, problem, state = random_case(seed, directed, counts)
+    size = len(state.size)
+    before = slow_objective(graph, problem, state)
+    z = engine.memberships(problem, state).toarray() > 0
+    linked = graph.links.toarray() + graph.links.toarray().T > 0
+    for i in range(problem.n):
+        full = state.held[i] == problem.start[i + 1] - problem.start[i]
+        near = z[i] | (z[linked[i]].any(axis=0) & ~full)
+        falls = np.zeros(size)
+        for k in np.flatnonzero(near):
+            trial = copy_state(state)
+            flip(problem, trial, i, k)
+            falls[k] = before - slow_objective(graph, problem, trial)
+        space = (np.zeros(size, bool), np.zeros(size, bool), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
+        k, gain = best_flip(problem, state, i, *space)
+        assert max(falls.max(), 0.0) == pytest.approx(gain if k >= 0 else 0.0, abs=1e-8)
+        assert k < 0 or falls[k] == pytest.approx(gain, abs=1e-9)
+
+
+@cases
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), rounds=st.integers(0, 5))
+def test_a_trade_gains_what_the_objective_falls(directed, counts, seed, rounds):
+    graph, problem, state = random_case(seed, directed, counts)
+    rng = np.random.default_rng(seed)
+    start, everyone = members(problem, state)
+    local = np.full(problem.n, -1)
+    for out, columns in (([], 1), ([0], 0), ([0], 2), ([1, 2], 1), ([0, 1, 2], 2)):
+        parts = [everyone[start[k] : start[k + 1]] for k in out] or [rng.choice(problem.n, 7, replace=False)]
+        nodes = np.unique(np.concatenate(parts)).astype(np.int32)
+        z, w = rng.random((columns, len(nodes))) < 0.6, rng.gamma(2, 0.5, columns)
+        out = np.array(out, np.int64)
+        gain = trade_gain(problem, state, nodes, out, z, w, rounds, local)
+        trial = with_room(copy_state(state), columns)
+        make_trade(problem, trial, nodes, out, len(state.size) + np.arange(columns), z, w)
+        fall = slow_objective(graph, problem, state) - slow_objective(graph, problem, trial)
+        assert gain == pytest.approx(fall, abs=1e-9)
+        assert (local == -1).all()
+
+
+@cases
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_weight_steps_never_raise_the_objective(directed, counts, seed):
+    graph, problem, state = random_case(seed, directed, counts)
+    values = [slow_objective(graph, problem, state)]
+    for _ in range(6):
+        state = engine.weights(problem, state, Crew(1), factors=True, rounds=1)
+        values.append(slow_objective(graph, problem, state))
+        z = engine.memberships(problem, state)
+        np.testing.assert_allclose(state.send_sum, z.T @ state.send, rtol=1e-9)
+        np.testing.assert_allclose(state.receive_sum, z.T @ state.receive, rtol=1e-9)
+    assert (np.diff(values) <= 1e-9).all()
+
+
+@cases
+def test_draw_gives_every_exposure(directed, counts):
+    _, problem, state = random_case(3, directed, counts)
+    z = engine.memberships(problem, state).toarray()
+    x = oracle.exposures(z, state.strength, state.background, state.send, state.receive)
+    pairs = np.argwhere(~np.eye(problem.n, dtype=bool))
+    np.testing.assert_allclose(predictor(engine.draw(problem, state), pairs), x[pairs[:, 0], pairs[:, 1]])
+
+
+def test_directed_rows_list_sources_then_targets():
+    graph = Graph(sparse.csr_array(np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0]])), directed=True)
+    problem = as_problem(graph)
+    assert problem.node.tolist() == [1, 2, 2, 0, 2, 0, 1, 1]
+    assert problem.middle.tolist() == [1, 3, 7]
