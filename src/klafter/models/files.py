@@ -1,0 +1,217 @@
+"""Model files: one ``.npz`` of arrays with a JSON header. No pickles, so a file from a stranger is only data."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from klafter.core.draws import Draw
+from klafter.graph import Graph
+
+FORMAT, VERSION = "klafter model", 1
+
+
+class ModelFileError(ValueError):
+    """A file that is not a model of klafter, or a damaged one."""
+
+
+def save(model, path) -> None:
+    """Write a fitted model; the file appears whole or not at all."""
+    path = Path(path)
+    arrays: dict[str, np.ndarray] = {}
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "class": type(model).__name__,
+        "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "fitted": {},
+    }
+    _pack_graph(model.graph_, arrays, header)
+    for name, value in vars(model).items():
+        if name.endswith("_") and not name.startswith("_") and name not in ("graph_", "labels_in_", "chains_"):
+            header["fitted"][name] = _pack(name, value, arrays)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    folder = path.parent if str(path.parent) else Path(".")
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".klafter-", suffix=".npz")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def load(path):
+    """Read a model written by ``model.save``.
+
+    Examples
+    --------
+    >>> import klafter as kl
+    >>> kl.load("nowhere.npz")
+    Traceback (most recent call last):
+    klafter.models.files.ModelFileError: There is no file nowhere.npz.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ModelFileError(f"There is no file {path}.")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(arrays["header"].tobytes().decode())
+        if header["format"] != FORMAT:
+            raise KeyError("format")
+    except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
+        raise ModelFileError(f"{path} is not a klafter model, or it is damaged. Save the model again.") from error
+    if header["version"] > VERSION:
+        raise ModelFileError(f"{path} was written by a newer klafter (format {header['version']}). Update klafter.")
+    try:
+        return _rebuild(header, arrays)
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        raise ModelFileError(f"{path} is a klafter model, but parts of it are missing or damaged.") from error
+
+
+def _rebuild(header: dict, arrays: dict):
+    from klafter import models
+
+    if header["class"] not in models.__all__:
+        raise KeyError(header["class"])
+    model = getattr(models, header["class"])(**header["parameters"])
+    model.graph_ = _unpack_graph(arrays, header)
+    model.labels_in_ = model.graph_.labels
+    model._expert = None
+    for name, recipe in header["fitted"].items():
+        setattr(model, name, _unpack(recipe, arrays))
+    return model
+
+
+def _plain(value):
+    """A parameter as JSON; models inside models and generators are named, not stored."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, (str, int, float, bool, type(None), dict)) else None
+
+
+def _pack(name: str, value: Any, arrays: dict) -> dict:
+    """How to find a fitted attribute again; arrays go to ``arrays``."""
+    if isinstance(value, Draw):
+        return {"draw": [_pack(f"{name}.{field}", part, arrays) for field, part in zip(Draw._fields, value)]}
+    if isinstance(value, list) and value and isinstance(value[0], Draw):
+        return _pack_draws(name, value, arrays)
+    if isinstance(value, list) and value and hasattr(value[0], "_fields"):
+        arrays[name] = np.array([tuple(line) for line in value], float)
+        return {"steps": name}
+    if sparse.issparse(value):
+        csr = sparse.csr_array(value)
+        arrays.update({f"{name}/data": csr.data, f"{name}/indices": csr.indices, f"{name}/indptr": csr.indptr})
+        return {"sparse": name, "shape": list(csr.shape)}
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, dict):
+        return {"dict": {str(k): _pack(f"{name}.{k}", v, arrays) for k, v in value.items()}}
+    return {"plain": _plain(value)}
+
+
+def _unpack(recipe: dict, arrays: dict) -> Any:
+    if "draw" in recipe:
+        return Draw(*(_unpack(part, arrays) for part in recipe["draw"]))
+    if "draws" in recipe:
+        return _unpack_draws(recipe, arrays)
+    if "steps" in recipe:
+        from klafter.models.base import Step
+
+        return [Step(int(a), int(b), float(c), float(d), int(e)) for a, b, c, d, e in arrays[recipe["steps"]]]
+    if "sparse" in recipe:
+        name = recipe["sparse"]
+        parts = arrays[f"{name}/data"], arrays[f"{name}/indices"], arrays[f"{name}/indptr"]
+        return sparse.csr_array(parts, shape=tuple(recipe["shape"]))
+    if "array" in recipe:
+        return arrays[recipe["array"]]
+    if "dict" in recipe:
+        return {k: _unpack(v, arrays) for k, v in recipe["dict"].items()}
+    return recipe["plain"]
+
+
+def _pack_draws(name: str, draws: list[Draw], arrays: dict) -> dict:
+    """Many draws as a few long arrays: one member of a zip file each would be slow."""
+    parts = []
+    for field in Draw._fields:
+        values = [getattr(draw, field) for draw in draws]
+        parts.append(_pack_column(f"{name}.{field}", values, arrays))
+    return {"draws": parts, "n": len(draws)}
+
+
+def _pack_column(name: str, values: list, arrays: dict) -> dict:
+    if values[0] is None:
+        return {"plain": None}
+    if not isinstance(values[0], np.ndarray) and not sparse.issparse(values[0]):
+        arrays[name] = np.array(values, float)
+        return {"scalars": name}
+    if sparse.issparse(values[0]):
+        csrs = [sparse.csr_array(value) for value in values]
+        for part in ("data", "indices", "indptr"):
+            arrays[f"{name}/{part}"] = np.concatenate([getattr(csr, part) for csr in csrs])
+        return {"matrices": name, "shapes": [list(csr.shape) for csr in csrs], "sizes": [csr.nnz for csr in csrs]}
+    arrays[name] = np.concatenate([value.ravel() for value in values])
+    return {"blocks": name, "shapes": [list(value.shape) for value in values]}
+
+
+def _unpack_draws(recipe: dict, arrays: dict) -> list[Draw]:
+    columns = [_unpack_column(part, arrays, recipe["n"]) for part in recipe["draws"]]
+    return [Draw(*values) for values in zip(*columns)]
+
+
+def _unpack_column(recipe: dict, arrays: dict, n: int) -> list:
+    if "scalars" in recipe:
+        return arrays[recipe["scalars"]].tolist()
+    if "blocks" in recipe:
+        ends = np.cumsum([int(np.prod(shape)) for shape in recipe["shapes"]])
+        pieces = np.split(arrays[recipe["blocks"]], ends[:-1])
+        return [piece.reshape(shape) for piece, shape in zip(pieces, recipe["shapes"])]
+    if "matrices" in recipe:
+        name, shapes = recipe["matrices"], recipe["shapes"]
+        ends = np.cumsum(recipe["sizes"])[:-1]
+        rows = np.cumsum([shape[0] + 1 for shape in shapes])[:-1]
+        pieces = zip(
+            np.split(arrays[f"{name}/data"], ends),
+            np.split(arrays[f"{name}/indices"], ends),
+            np.split(arrays[f"{name}/indptr"], rows),
+        )
+        return [sparse.csr_array(piece, shape=tuple(shape)) for piece, shape in zip(pieces, shapes)]
+    return [recipe["plain"]] * n
+
+
+def _pack_graph(graph: Graph, arrays: dict, header: dict) -> None:
+    header["graph"] = {
+        "directed": graph.directed,
+        "links": _pack("graph.links", graph.links, arrays),
+        "hidden": _pack("graph.hidden", graph.hidden, arrays),
+        "labels": None if graph.labels is None else [_plain(label) for label in graph.labels.tolist()],
+        "attributes": {k: [_plain(x) for x in v.tolist()] for k, v in graph.attributes.items()},
+        "covariates": {k: _pack(f"graph.covariates.{k}", v, arrays) for k, v in graph.covariates.items()},
+    }
+
+
+def _unpack_graph(arrays: dict, header: dict) -> Graph:
+    part = header["graph"]
+    return Graph(
+        _unpack(part["links"], arrays),
+        directed=part["directed"],
+        hidden=_unpack(part["hidden"], arrays),
+        labels=part["labels"],
+        attributes=part["attributes"],
+        covariates={k: _unpack(v, arrays) for k, v in part["covariates"].items()},
+    )
