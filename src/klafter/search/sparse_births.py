@@ -62,7 +62,9 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
 def _grown(problem, state, owed, residual, hope, crew: Crew, seed):
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
     space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
-    inner, w, gain = grow(problem, state, owed, residual, seed, FIRST, FACTOR, hope, space)
+    inner, w, gain = grow(problem, state, owed, residual, seed, FIRST, FACTOR, 1.0, space)
+    if gain <= 0 and hope < 1.0:
+        inner, w, gain = grow(problem, state, owed, residual, seed, FIRST, FACTOR, hope, space)
     if gain <= 0 or len(inner) < 2:
         return None, None, None
     around, _, _ = rerank(problem, state, owed, inner, 2 * len(inner), space)

@@ -69,8 +69,13 @@ def _split(problem: Problem, state: State, k: int, nodes: np.ndarray, crew: Crew
     value, degree = second_vector(problem, state, nodes, k, space.local, vector, TURNS)
     if value < min(EDGE * 2 / np.sqrt(max(degree, 1e-12)), CERTAIN):
         return None
-    z = np.stack([vector > 0, vector <= 0])
-    return _trade(problem, state, [k], nodes, z, np.full(2, 1.5 * state.strength[k]), space)
+    low, high = np.quantile(vector, [1 / 3, 2 / 3])
+    starts = ((vector > 0, vector <= 0), (vector > high, vector <= high), (vector > low, vector <= low))
+    trades = [
+        _trade(problem, state, [k], nodes, np.stack(start), np.full(2, 1.5 * state.strength[k]), space)
+        for start in starts
+    ]
+    return max(trades, key=lambda trade: trade.gain)
 
 
 def _trade(problem, state, out, nodes, z, w, space, rounds: int = 12) -> Trade:

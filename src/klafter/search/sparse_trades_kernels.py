@@ -209,7 +209,8 @@ def trade_gain(problem, state, nodes, out, z, w, rounds, local):
                 z[c, v] = False
             patch.room[v] -= z[c, v]
     for turn in range(rounds):
-        patch_weights(problem, state, nodes, patch, z, w)
+        for _ in range(4 if turn == 0 else 1):  # strengths that fit the columns before any flip
+            patch_weights(problem, state, nodes, patch, z, w)
         if patch_flips(problem, state, nodes, patch, z, w) == 0 and turn > 2:
             break
     return before - patch_loss(problem, state, nodes, patch, z, w)
