@@ -1,0 +1,136 @@
+"""Models side by side on the same hidden dyads, with trivial baselines so that nobody is fooled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from klafter.evaluation.baselines import BASELINES
+from klafter.evaluation.comparison import PROTOCOL_NAMES, Comparison
+from klafter.evaluation.contestants import describe, describe_fit, named, prepared
+from klafter.evaluation.links import link_measures
+from klafter.evaluation.saved import Saved, fingerprint
+from klafter.graph import Graph, as_graph, split_dyads
+
+
+def compare(
+    models,
+    graph,
+    protocol: str = "clean",
+    splits: int = 5,
+    fraction: float = 0.2,
+    *,
+    baselines: bool = True,
+    structure: float | Sequence[float] | None = None,
+    random_state: int = 0,
+    results=None,
+    callback: Callable | None = None,
+) -> Comparison:
+    """Compare how well models predict hidden links.
+
+    Each split hides the same dyads from every model; differences are therefore paired. A model is anything with
+    ``fit(graph)`` and ``predict_proba(pairs)``.
+
+    Parameters
+    ----------
+    models : model, list of models, or dict of names and models
+    graph : Graph, or what ``as_graph`` takes
+    protocol : {"clean", "entries"}
+        As in ``split_dyads``; ``entries`` is the paper's, where mirrors of hidden entries stay visible.
+    splits : int
+        Splits are seeded ``random_state``, ``random_state + 1``, ...; models without a seed take that of the split.
+    fraction : float
+        Share of the dyads to hide.
+    baselines : bool
+        Whether the trivial baselines stand in the table.
+    structure : float or sequence of float, optional
+        Weight of the structural expert, given to every model that can have it (0: to none); None leaves each its own.
+        With several weights each model stands in the table with each of them, from one fit.
+    random_state : int
+        Seed of the first split.
+    results : path, optional
+        A JSON file of all runs, whole after every fit. What is already there is not run again.
+    callback : callable, optional
+        Called with each record as it is measured; returning True ends the comparison with what there is.
+
+    Returns
+    -------
+    Comparison
+        With ``rows``, ``records``, ``difference(model, other)``, ``to_markdown()`` and ``to_json()``.
+
+    Examples
+    --------
+    >>> from klafter.datasets import load_karate
+    >>> from klafter.models import KLafter
+    >>> table = compare(KLafter(n_init=1, n_smooth=0, max_iter=2), load_karate(), splits=2)
+    >>> sorted(row["model"] for row in table.rows)
+    ['Adamic-Adar', 'KLafter', 'common neighbours', 'degree product', 'resource allocation']
+    """
+    graph, contestants = as_graph(graph), named(models)
+    if splits < 1:
+        raise ValueError(f"compare needs at least one split; splits is {splits}.")
+    saved, task = Saved(results), f"{fingerprint(graph)} {protocol} {fraction:g}"
+    records: list[dict] = []
+    for seed in range(random_state, random_state + splits):
+        train, held = split_dyads(graph, fraction, protocol, seed)
+        for name, key, run in _runs(contestants, baselines, structure, seed, train, held):
+            key = f"{key} on {task} split {seed}"
+            if key not in saved:
+                saved.add(key, {"split": seed, **run()})
+            records.append({"model": name, **saved[key]})
+            if callback is not None and callback(records[-1]):
+                return Comparison(records, _title(graph, protocol, fraction, structure))
+    return Comparison(records, _title(graph, protocol, fraction, structure))
+
+
+def _runs(contestants: dict, baselines: bool, structure, seed: int, train: Graph, held) -> Iterator[tuple]:
+    """(name, what was run, how to run it) of every model and baseline on one split."""
+    levels = structure if isinstance(structure, Sequence) else [structure]
+    for name, model in contestants.items():
+        fits: dict[str, tuple] = {}
+        for level in levels:
+            ready = prepared(model, seed, level)
+            full_name = f"{name} + {level:g} expert" if level and len(levels) > 1 else name
+            yield full_name, describe(ready), partial(_run_model, ready, train, held, fits)
+    if baselines:
+        for name, score in BASELINES.items():
+            yield name, name, partial(_run_baseline, score, train, held)
+
+
+def _run_model(model, train: Graph, held, fits: dict) -> dict:
+    """Fit, unless the same model was fitted before, predict, measure; the seconds are those of fit and prediction."""
+    fitted, seconds = _fit(model, train, fits)
+    begun = time.perf_counter()
+    scores = fitted.predict_proba(held.pairs)
+    seconds += time.perf_counter() - begun
+    n_communities = getattr(fitted, "n_communities_", float("nan"))
+    return {**link_measures(held.values, scores), "seconds": seconds, "n_communities": n_communities}
+
+
+def _fit(model, train: Graph, fits: dict) -> tuple:
+    """The fitted model and its seconds; the expert speaks only in predictions, so its weight needs no second fit."""
+    key = describe_fit(model)
+    if key not in fits:
+        begun = time.perf_counter()
+        model.fit(train)
+        fits[key] = model, time.perf_counter() - begun
+    fitted, seconds = fits[key]
+    if fitted is not model and "structure" in model.get_params(deep=False):
+        fitted.set_params(structure=model.structure)
+    return fitted, seconds
+
+
+def _run_baseline(score: Callable, train: Graph, held) -> dict:
+    """A baseline ranks dyads: its scores are no probabilities, so it has no log loss."""
+    begun = time.perf_counter()
+    scores = score(train, held.pairs)
+    seconds = time.perf_counter() - begun
+    measures = {**link_measures(held.values, scores), "log_loss": float("nan"), "brier": float("nan")}
+    return {**measures, "seconds": seconds, "n_communities": float("nan"), "baseline": True}
+
+
+def _title(graph: Graph, protocol: str, fraction: float, structure) -> str:
+    one = structure is not None and not isinstance(structure, Sequence)
+    expert = f", structural expert {f'at {structure:g}' if structure else 'off'} for all" if one else ""
+    return f"{graph!r}, {PROTOCOL_NAMES[protocol]}, {fraction:.0%} hidden{expert}"

@@ -1,0 +1,207 @@
+"""KLafterCV: penalty, temperature and prior scales chosen by folds over the visible dyads."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from itertools import product
+
+import numpy as np
+from sklearn.base import clone
+
+from klafter.graph import DyadKFold, Graph
+from klafter.models.base import NetworkModel, Progress
+from klafter.models.checks import check_choice
+from klafter.models.klafter import KLafter
+from klafter.models.parallel import run
+from klafter.models.race import race, results_table
+
+GRIDS = {"penalty": "penalties", "temperature": "temperatures", "weight_scale": "weight_scales"}
+
+
+class KLafterCV(NetworkModel):
+    """K-LAFTER with its settings chosen inside the visible dyads.
+
+    Every setting of the grid is fitted on the first two folds; those clearly behind the best leave, the others run
+    the remaining folds; the best is fitted again to all that is visible. Dyads that are hidden stay hidden throughout.
+
+    Parameters
+    ----------
+    penalties : sequence of float
+        Prices of one more community, lambda^2 in the paper.
+    temperatures, weight_scales : sequence of float, optional
+        Further values to try; None keeps those of ``estimator``.
+    cv : int or splitter
+        Number of folds, or an object like ``DyadKFold`` that gives pairs of (train, held).
+    scoring : {"roc_auc", "log_likelihood"}
+        What the folds measure on their hidden dyads.
+    eliminate : bool
+        Whether hopeless settings leave early.
+    estimator : KLafter, optional
+        All other parameters; default ``KLafter()``.
+    n_jobs : int, optional
+        Fits run side by side: None is 1, -1 all cores. The result does not depend on it.
+    random_state : int, optional
+        Seeds the folds, and the fits when ``estimator`` has no seed.
+
+    Attributes
+    ----------
+    best_params_ : dict
+    best_score_ : float
+        Mean over folds.
+    best_estimator_ : KLafter
+        Fitted to all that is visible; its attributes and methods are those of this object too.
+    cv_results_ : dict of columns
+        ``params``, ``param_*``, ``split*_test_score`` (NaN where a setting had left), ``mean_test_score``,
+        ``std_error``, ``n_folds``, ``eliminated``, ``mean_fit_time``, ``rank_test_score``.
+
+    Examples
+    --------
+    >>> from klafter.datasets import load_karate
+    >>> from klafter.models import KLafter
+    >>> quick = KLafter(n_init=1, n_smooth=0, max_iter=2)
+    >>> model = KLafterCV([0.0, 30.0], cv=2, estimator=quick, random_state=0).fit(load_karate())
+    >>> sorted(model.best_params_)
+    ['penalty']
+    """
+
+    def __init__(
+        self,
+        penalties=(-1.0, 0.0, 1.0, 3.0),
+        *,
+        temperatures=None,
+        weight_scales=None,
+        cv=5,
+        scoring="roc_auc",
+        eliminate=True,
+        estimator=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.penalties = penalties
+        self.temperatures = temperatures
+        self.weight_scales = weight_scales
+        self.cv = cv
+        self.scoring = scoring
+        self.eliminate = eliminate
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @classmethod
+    def paper(cls, penalties=(0.125, 0.25, 0.5, 1.0, 2.0), *, cv=5, n_jobs=None, random_state=None) -> KLafterCV:
+        """The paper's choice of lambda: k folds of entries, every value to the end, its own objective."""
+        folds = DyadKFold(cv, protocol="entries", random_state=random_state)
+        estimator = KLafter.paper()
+        return cls(penalties, cv=folds, eliminate=False, estimator=estimator, n_jobs=n_jobs, random_state=random_state)
+
+    @property
+    def structure(self) -> float:
+        """Weight of the structural expert, that of ``estimator``."""
+        return self._estimator().structure
+
+    def _estimator(self):
+        return KLafter() if self.estimator is None else self.estimator
+
+    def _settings(self) -> list[dict]:
+        """The grid, first parameter slowest."""
+        grids = {name: getattr(self, many) for name, many in GRIDS.items() if getattr(self, many) is not None}
+        return [dict(zip(grids, values)) for values in product(*grids.values())]
+
+    def _check_parameters(self, graph: Graph) -> None:
+        check_choice(self, "scoring", SCORES)
+        if not self._settings() or not self._settings()[0]:
+            raise ValueError("KLafterCV needs at least one setting to try; pass penalties=[0.5], for example.")
+        if not hasattr(self.cv, "split") and not (isinstance(self.cv, (int, np.integer)) and self.cv >= 2):
+            raise ValueError(f"KLafterCV needs cv to be a number of folds from 2, or a splitter; it is {self.cv!r}.")
+        for setting in self._settings():
+            clone(self._estimator()).set_params(**setting)._check_parameters(graph)
+
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+        fold_seed, fit_seed = seeds.spawn(2)
+        settings, models = self._settings(), self._models(fit_seed)
+        folds = list(self._splitter(fold_seed).split(graph))
+        heat = partial(self._heat, models, folds, callback, client)
+        result = race(len(settings), len(folds), heat, eliminate=self.eliminate)
+        self.cv_results_ = results_table(settings, result)
+        self._choose(result)
+        best = _set_known(models[self.best_index_], n_jobs=self.n_jobs)
+        self.best_estimator_ = best.fit(graph, callback=callback, client=client)
+        self._adopt(best)
+
+    def _models(self, seed: np.random.SeedSequence) -> list:
+        """One estimator for each setting, all with the same seed: differences are then due to the settings."""
+        base = _set_known(clone(self._estimator()), n_jobs=None)
+        if base.random_state is None:
+            base.set_params(random_state=int(seed.generate_state(1)[0] >> 1))
+        return [clone(base).set_params(**setting) for setting in self._settings()]
+
+    def _splitter(self, seed: np.random.SeedSequence):
+        return self.cv if hasattr(self.cv, "split") else DyadKFold(self.cv, random_state=np.random.default_rng(seed))
+
+    def _heat(self, models, folds, callback, client, trials):
+        """Fit and score some (setting, fold), side by side; those done when the callback or Ctrl-C ends it."""
+        tasks = [(setting, fold, clone(models[setting]), *folds[fold]) for setting, fold in trials]
+        report = None if client is not None else partial(_report, callback, len(folds), len(models))
+        results = run(partial(_trial, self.scoring, report), tasks, self.n_jobs, client)
+        return [result for result in results if result is not None]
+
+    def _choose(self, result) -> None:
+        if np.isnan(result.scores).all() and result.seconds.size and not np.isnan(result.seconds).all():
+            raise ValueError(
+                f"KLafterCV found no fold with links and non-links to score by {self.scoring!r}. "
+                'Use fewer folds, or scoring="log_likelihood".'
+            )
+        self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+
+    def _adopt(self, fitted) -> None:
+        """Take over what the best estimator learned, so that every method of a model works here."""
+        for name, value in vars(fitted).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(self, name, value)
+
+    def save(self, path) -> None:
+        """Write the best estimator to a file; ``klafter.load`` gives it back as a KLafter."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "best_estimator_")
+        self.best_estimator_.save(path)
+
+
+def _set_known(model, **params):
+    """The model with those of the parameters that it has."""
+    return model.set_params(**{name: value for name, value in params.items() if name in model.get_params(deep=False)})
+
+
+def _roc_auc(model, held) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    links = held.values > 0
+    return float(roc_auc_score(links, model.predict_proba(held.pairs))) if 0 < links.sum() < len(links) else np.nan
+
+
+def _log_likelihood(model, held) -> float:
+    return model.score(held.pairs, held.values) if len(held.pairs) else np.nan
+
+
+SCORES = {"roc_auc": _roc_auc, "log_likelihood": _log_likelihood}
+
+
+def _trial(scoring: str, report, task, stop):
+    """One setting on one fold: (setting, fold, score, seconds), or None when stopped on the way."""
+    setting, fold, model, train, held = task
+    begun = time.perf_counter()
+    model.fit(train, callback=lambda progress: stop is not None and stop.is_set())
+    seconds = time.perf_counter() - begun
+    if stop is not None and stop.is_set():
+        return None
+    score = SCORES[scoring](model, held)
+    if report is not None and report(fold, setting, score, model.n_communities_):
+        stop.set()
+    return setting, fold, score, seconds
+
+
+def _report(callback, n_folds: int, n_settings: int, fold: int, setting: int, score: float, n_communities: int):
+    return callback(Progress("folds", fold, n_folds, setting + 1, n_settings, score, n_communities))
