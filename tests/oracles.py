@@ -1,0 +1,191 @@
+"""Slow and obvious oracles of the objective: every dyad of an N x N array, every term as the formula has it."""
+
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import gammaln
+
+from klafter.core.families import FAMILIES, Law
+from klafter.core.problem import State, make_priors, make_problem
+from klafter.graph import Graph
+
+
+class Case(NamedTuple):
+    """A random problem with a random state."""
+
+    graph: Graph
+    problem: object
+    state: State
+
+
+def draw_case(
+    seed, family, *, directed=False, temperature=1.0, sociality=True, offset=True, covariates=1, n=7, k=3, hidden=0.2
+) -> Case:
+    """A small graph with hidden dyads, and parameters that have nothing to do with it."""
+    rng = np.random.default_rng(seed)
+    both = (lambda a: a) if directed else (lambda a: np.triu(a, 1) + np.triu(a, 1).T)
+    y = both(draw_values(family, (n, n), rng))
+    v = {f"v{p}": both(rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.6)) for p in range(covariates)}
+    positive = family == "exposure"
+    if positive:
+        v = {name: np.abs(matrix) for name, matrix in v.items()}
+    np.fill_diagonal(y, 0.0)
+    for matrix in v.values():
+        np.fill_diagonal(matrix, 0.0)
+    graph = Graph(y, directed=directed, hidden=both(rng.random((n, n)) < hidden).astype(bool), covariates=v)
+    law = Law(FAMILIES[family].code, 1.7 if family == "gaussian" else 1.0)
+    priors = make_priors(0.7, temperature, 2.0, 1.2, 0.9, 1.5, 4.0)
+    problem = make_problem(graph, law, priors, offset=offset, sociality=sociality)
+    return Case(graph, problem, draw_state(problem, k, covariates, rng))
+
+
+def draw_values(family, shape, rng) -> np.ndarray:
+    """Link values that the family allows, a good part of them 0."""
+    linked = rng.random(shape) < 0.4
+    if family == "poisson":
+        return linked * rng.integers(1, 5, shape).astype(float)
+    return linked * (rng.normal(1.0, 1.0, shape) if family == "gaussian" else 1.0)
+
+
+def draw_state(problem, k, n_covariates, rng) -> State:
+    """Parameters at random; positive where the family needs it; no community is empty."""
+    n, directed = problem.dyads.n, problem.dyads.directed
+    fold = np.abs if problem.lower == 0.0 else (lambda a: a)
+    z = (rng.random((k, n)) < 0.4).astype(np.uint8)
+    z[np.arange(k), rng.integers(0, n, k)] = 1
+    w = fold(rng.normal(size=(k, k)))
+    w = w if directed else np.triu(w) + np.triu(w, 1).T
+    sender = fold(rng.normal(size=n)) * problem.has_sociality
+    receiver = fold(rng.normal(size=n)) * problem.has_sociality if directed else sender
+    offset = (fold(rng.normal(size=1)) + 0.01) * problem.has_offset
+    return State(z, w, offset, sender, receiver, fold(rng.normal(size=n_covariates)))
+
+
+# The objective, term by term
+
+
+def counted(graph: Graph) -> np.ndarray:
+    """Which dyads are summed: observed ones, each unordered pair once when undirected."""
+    n = graph.n_nodes
+    seen = ~graph.hidden.toarray().astype(bool) & ~np.eye(n, dtype=bool)
+    return seen if graph.directed else np.triu(seen)
+
+
+def predictors(graph: Graph, state: State) -> np.ndarray:
+    """x_ij = b + s_i + r_j + z_i' W z_j + g' v_ij for all i and j."""
+    z = state.z.T.astype(float)
+    x = state.offset[0] + state.sender[:, None] + state.receiver[None, :] + z @ state.w @ z.T
+    for g, v in zip(state.coefficients, graph.covariates.values()):
+        x = x + g * v.toarray()
+    return x
+
+
+def losses(family: str, y, x, precision: float = 1.0) -> np.ndarray:
+    """Minus the log likelihood of each dyad, up to a term in y alone."""
+    if family == "bernoulli":
+        return np.logaddexp(0.0, x) - y * x
+    if family == "poisson":
+        return np.exp(x) - y * x
+    if family == "gaussian":
+        return 0.5 * precision * (y - x) ** 2 - 0.5 * np.log(precision)
+    return np.where(y > 0, -np.log(-np.expm1(-np.maximum(x, 1e-12))), x)
+
+
+def data_loss(graph: Graph, law: Law, state: State) -> float:
+    """The loss over all observed dyads."""
+    family = next(f.name for f in FAMILIES.values() if f.code == law.code)
+    x = predictors(graph, state)
+    return float(losses(family, graph.links.toarray(), x, law.precision)[counted(graph)].sum())
+
+
+def prior_loss(graph: Graph, priors, state: State) -> float:
+    """lambda^2 K and T times the rest; communities without members cost nothing."""
+    alive = state.z.any(axis=1)
+    z, w, n = state.z[alive], state.w[np.ix_(alive, alive)], graph.n_nodes
+    s = z.sum(axis=1).astype(float)
+    total = priors.penalty * len(z)
+    total += priors.temperature * (np.log(s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1)).sum()
+    for k, m in product(range(len(z)), repeat=2):
+        if graph.directed or k <= m:
+            total += 0.5 * (priors.diagonal if k == m else priors.offdiagonal) * w[k, m] ** 2
+    total += 0.5 * priors.sociality * (state.sender**2).sum()
+    if graph.directed:
+        total += 0.5 * priors.sociality * (state.receiver**2).sum()
+    total += 0.5 * priors.coefficient * (state.coefficients**2).sum()
+    return float(total + 0.5 * priors.offset * state.offset[0] ** 2)
+
+
+def objective(graph: Graph, problem, state: State) -> float:
+    """Q."""
+    return data_loss(graph, problem.law, state) + prior_loss(graph, problem.priors, state)
+
+
+# Free parameters as one vector
+
+
+def pack(problem, state: State) -> np.ndarray:
+    """W (its upper triangle when undirected), b, s, r and g where they are free."""
+    directed = problem.dyads.directed
+    parts = [state.w.ravel() if directed else state.w[np.triu_indices(len(state.w))], state.coefficients]
+    parts += [state.offset] * problem.has_offset + [state.sender] * problem.has_sociality
+    parts += [state.receiver] * (problem.has_sociality and directed)
+    return np.concatenate(parts)
+
+
+def unpack(problem, state: State, theta) -> State:
+    """The state with the free parameters replaced."""
+    k, n, directed = len(state.w), problem.dyads.n, problem.dyads.directed
+    w, rest = np.zeros((k, k)), list(theta)
+    for a, b in product(range(k), repeat=2):
+        if directed or a <= b:
+            w[a, b] = rest.pop(0)
+            if not directed:
+                w[b, a] = w[a, b]
+
+    def take(m):
+        part = np.array(rest[:m], float)
+        del rest[:m]
+        return part
+
+    coefficients = take(len(state.coefficients))
+    offset = take(1) if problem.has_offset else state.offset
+    sender = take(n) if problem.has_sociality else state.sender
+    receiver = take(n) if problem.has_sociality and directed else (state.receiver if directed else sender)
+    return State(state.z, w, offset, sender, receiver, coefficients)
+
+
+def gradient(f, theta, step=1e-6) -> np.ndarray:
+    """Central differences."""
+    shifts = step * np.eye(len(theta))
+    return np.array([(f(theta + d) - f(theta - d)) / (2 * step) for d in shifts])
+
+
+def fit(graph: Graph, problem, state: State, bound=30.0) -> tuple[float, State]:
+    """The least Q over the free parameters, by a general optimiser: convex, so it is the least of all."""
+    theta = pack(problem, state)
+    if not len(theta):
+        return objective(graph, problem, state), state
+    low = np.full(len(theta), problem.lower)
+    answer = minimize(
+        lambda t: objective(graph, problem, unpack(problem, state, t)), theta, method="L-BFGS-B",
+        bounds=list(zip(low, np.full(len(theta), bound))), options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9},
+    )  # fmt: skip
+    return float(answer.fun), unpack(problem, state, answer.x)
+
+
+def column_sets(n: int, most: int):
+    """All sets of up to so many different non-empty communities of n nodes, as (K, n) arrays."""
+    columns = [np.array(c, np.uint8) for c in product((0, 1), repeat=n) if any(c)]
+    for size in range(most + 1):
+        for chosen in combinations(columns, size):
+            yield np.array(chosen, np.uint8).reshape(size, n)
+
+
+# The Indian buffet
+
+
+def left_ordered(z: np.ndarray) -> tuple:
+    """The equivalence class of (K, n) memberships: columns as tuples, sorted."""
+    return tuple(sorted(tuple(column.tolist()) for column in z if column.any()))

@@ -1,0 +1,90 @@
+"""Losses, their derivatives and responses agree with one another and with scipy's distributions."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from klafter.core.families import EXPOSURE, FAMILIES, Law, check_values, curvature, loss, slope
+from klafter.core.responses import RESPONSES
+
+quick = settings(max_examples=30, deadline=None, derandomize=True)
+x_values = st.floats(-20, 20)
+
+
+def case(name, count, x):
+    """A law, a link value it allows, and an x it allows."""
+    y = {"poisson": float(count), "gaussian": count - 1.5}.get(name, float(count % 2))
+    return Law(FAMILIES[name].code, 2.5 if name == "gaussian" else 1.0), y, abs(x) + 0.01 if name == "exposure" else x
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@given(count=st.integers(0, 5), x=x_values)
+@quick
+def test_loss_is_the_formula(name, count, x):
+    law, y, x = case(name, count, x)
+    assert loss(law, y, x) == pytest.approx(float(oracles.losses(name, y, x, law.precision)), rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@given(count=st.integers(0, 5), x=x_values)
+@quick
+def test_slope_and_curvature_are_numerical_derivatives(name, count, x):
+    law, y, x = case(name, count, x)
+    h = 1e-4 * min(1.0, x) if name == "exposure" else 1e-4
+    first = (loss(law, y, x + h) - loss(law, y, x - h)) / (2 * h)
+    second = (slope(law, y, x + h) - slope(law, y, x - h)) / (2 * h)
+    assert slope(law, y, x) == pytest.approx(first, rel=1e-5, abs=1e-6)
+    assert curvature(law, y, x) == pytest.approx(second, rel=1e-5, abs=1e-6)
+
+
+DENSITIES = {
+    "bernoulli": lambda y, x, tau: stats.bernoulli.logpmf(y, 1 / (1 + np.exp(-x))),
+    "poisson": lambda y, x, tau: stats.poisson.logpmf(y, np.exp(x)),
+    "gaussian": lambda y, x, tau: stats.norm.logpdf(y, x, 1 / np.sqrt(tau)),
+    "exposure": lambda y, x, tau: stats.bernoulli.logpmf(y, -np.expm1(-x)),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@given(count=st.integers(0, 5), x=st.floats(-3, 3), other=st.floats(-3, 3))
+@quick
+def test_loss_is_minus_the_log_likelihood_up_to_a_term_in_y(name, count, x, other):
+    law, y, x = case(name, count, x)
+    other = case(name, count, other)[2]
+    density = RESPONSES[FAMILIES[name].response].log_density
+    exact = DENSITIES[name](y, x, law.precision)
+    assert float(density(y, x, law.precision)) == pytest.approx(exact, abs=1e-9)
+    fall = DENSITIES[name](y, other, law.precision) - exact
+    assert loss(law, y, x) - loss(law, y, other) == pytest.approx(fall, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_draws_have_the_mean_and_the_probability_of_their_response(name):
+    response, rng = RESPONSES[name], np.random.default_rng(0)
+    x = np.full(200_000, 0.4)
+    y = response.draw(x, rng, 2.0)
+    assert y.mean() == pytest.approx(response.mean(x)[0], abs=0.01)
+    linked = y > 0.5 if name == "identity" else y > 0
+    assert linked.mean() == pytest.approx(response.probability(x, 2.0)[0], abs=0.01)
+
+
+def test_no_loss_overflows():
+    for code in range(3):
+        assert np.isfinite([loss(Law(code), y, x) for y in (0.0, 1.0) for x in (-1e3, 1e3)]).all()
+    assert np.isfinite(loss(Law(EXPOSURE), 1.0, 0.0))
+
+
+def test_an_impossible_exposure_costs_infinity():
+    assert loss(Law(EXPOSURE), 0.0, -0.1) == np.inf
+
+
+@pytest.mark.parametrize(("name", "bad"), [("bernoulli", 7.0), ("poisson", 2.5), ("exposure", 2.0)])
+def test_link_values_that_a_family_cannot_have_are_refused_in_a_sentence(name, bad):
+    with pytest.raises(
+        ValueError, match=rf'KLafter\(family="{name}"\) needs links of .*values from 0 to {bad:g}\. Use'
+    ):
+        check_values(FAMILIES[name], np.array([1.0, bad]), "KLafter")
+    check_values(FAMILIES["gaussian"], np.array([1.0, bad]), "KLafter")

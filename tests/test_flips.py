@@ -1,0 +1,121 @@
+"""The gain of a flip is the fall of the objective: the property on which K-LAFTER and the LFRM sampler both stand."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from klafter.core.families import FAMILIES
+from klafter.core.objective import flip_gain
+from klafter.core.problem import add_communities
+from klafter.core.rows import make_cache, new_row
+from klafter.search.flips import descend_column, descend_rows, load_rows, sample_row
+
+N = 7
+quick = settings(max_examples=15, deadline=None, derandomize=True)
+cases = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 10_000),
+        "directed": st.booleans(),
+        "temperature": st.sampled_from([0.0, 0.5, 1.0]),
+        "sociality": st.booleans(),
+        "offset": st.booleans(),
+        "covariates": st.integers(0, 2),
+        "k": st.integers(1, 4),
+    }
+)
+
+
+def gains(problem, state):
+    """The gain of every flip, (K, n)."""
+    cache, rows = make_cache(state, problem.dyads.directed), (new_row(N), new_row(N))
+    answer = np.empty(state.z.shape)
+    for i in range(N):
+        load_rows(problem, state, cache, i, rows)
+        for k in range(len(state.z)):
+            answer[k, i] = flip_gain(problem, state, cache, rows, i, k)
+    return answer
+
+
+def falls(graph, problem, state):
+    """The fall of Q of every flip, by flipping."""
+    here = oracles.objective(graph, problem, state)
+    answer = np.empty(state.z.shape)
+    for k, i in np.ndindex(*state.z.shape):
+        z = state.z.copy()
+        z[k, i] ^= 1
+        answer[k, i] = here - oracles.objective(graph, problem, state._replace(z=z))
+    return answer
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@quick
+def test_the_gain_of_a_flip_is_the_fall_of_the_objective(family, options):
+    graph, problem, state = oracles.draw_case(family=family, n=N, **options)
+    assert gains(problem, state) == pytest.approx(falls(graph, problem, state), rel=1e-10, abs=1e-8)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_flip_into_an_empty_community_pays_for_the_whole_column(directed):
+    graph, problem, state = oracles.draw_case(0, "bernoulli", directed=directed)
+    state = add_communities(state, np.zeros((1, N)), 0.8)
+    state.w[-1, 0] = state.w[0, -1] = 0.4
+    assert gains(problem, state) == pytest.approx(falls(graph, problem, state), abs=1e-8)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_gains_stay_right_when_affinities_are_at_their_bounds(directed):
+    graph, problem, state = oracles.draw_case(1, "bernoulli", directed=directed, temperature=0.0, k=5)
+    state.w[:] = 30.0
+    state.z[:] = np.random.default_rng(0).random(state.z.shape) < 0.8
+    assert gains(problem, state) == pytest.approx(falls(graph, problem, state), rel=1e-9, abs=1e-6)
+
+
+def same_cache(problem, state, cache):
+    fresh = make_cache(state, problem.dyads.directed)
+    return all(np.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(cache, fresh))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@quick
+def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, options):
+    graph, problem, state = oracles.draw_case(family=family, n=N, **options)
+    before = oracles.objective(graph, problem, state)
+    cache, total, fall = make_cache(state, problem.dyads.directed), 0.0, 1.0
+    while fall > 0.0:
+        fall = descend_rows(problem, state, cache, np.arange(N))
+        total += fall
+    assert before - oracles.objective(graph, problem, state) == pytest.approx(total, rel=1e-9, abs=1e-7)
+    assert same_cache(problem, state, cache)
+    assert (falls(graph, problem, state)[state.z.any(axis=1)] < 1e-7).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@quick
+def test_a_column_sweep_returns_its_fall_and_never_empties_the_community(family, options):
+    graph, problem, state = oracles.draw_case(family=family, n=N, **options)
+    before = oracles.objective(graph, problem, state)
+    cache = make_cache(state, problem.dyads.directed)
+    fall = descend_column(problem, state, cache, (new_row(N), new_row(N)), np.arange(N), 0)
+    assert before - oracles.objective(graph, problem, state) == pytest.approx(fall, rel=1e-9, abs=1e-7)
+    assert state.z[0].any()
+    assert same_cache(problem, state, cache)
+
+
+def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():
+    graph, problem, state = oracles.draw_case(3, "bernoulli", k=1)
+    state.z[0] = [1, 1, 0, 0, 1, 0, 0]
+    gain = falls(graph, problem, state)[0, 2]
+    start, rng, hits, n_draws = state.z.copy(), np.random.default_rng(0), 0, 4000
+    for _ in range(n_draws):
+        state.z[:] = start
+        cache, rows = make_cache(state, False), (new_row(N), new_row(N))
+        load_rows(problem, state, cache, 2, rows)
+        sample_row(problem, state, cache, rows, 2, rng)
+        hits += int(state.z[0, 2])
+    p = 1 / (1 + np.exp(-gain))
+    assert abs(hits / n_draws - p) < 4 * np.sqrt(p * (1 - p) / n_draws)

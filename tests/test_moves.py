@@ -1,0 +1,124 @@
+"""Births, deaths, merges and splits: what they report is what the objective did."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from klafter.core.families import FAMILIES
+from klafter.core.problem import add_communities, copy_state
+from klafter.core.rows import make_cache
+from klafter.search.births import births
+from klafter.search.moves import (
+    drop_empty,
+    halves,
+    merged,
+    similar_pairs,
+    split_in_two,
+    try_deaths,
+    try_merges,
+    try_splits,
+    without,
+)
+
+N = 10
+quick = settings(max_examples=6, deadline=None, derandomize=True)
+cases = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 10_000),
+        "directed": st.booleans(),
+        "temperature": st.sampled_from([0.0, 0.5, 1.0]),
+        "sociality": st.booleans(),
+        "covariates": st.integers(0, 1),
+        "k": st.integers(0, 3),
+    }
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@quick
+def test_births_return_their_fall_and_count(family, options):
+    graph, problem, state = oracles.draw_case(family=family, n=N, **options)
+    k = len(state.z)
+    state = add_communities(state, np.zeros((3, N)), 0.0)
+    before, cache = oracles.objective(graph, problem, state), make_cache(state, problem.dyads.directed)
+    fall, born = births(problem, state, cache, np.arange(N), np.arange(k, k + 3), np.random.default_rng(0))
+    assert before - oracles.objective(graph, problem, state) == pytest.approx(fall, rel=1e-8, abs=1e-7)
+    assert state.z[k:].any(axis=1).sum() == born
+    assert all(np.allclose(a, b, rtol=1e-8) for a, b in zip(cache, make_cache(state, problem.dyads.directed)))
+
+
+@pytest.mark.parametrize("attempt", [try_deaths, try_merges, try_splits])
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@quick
+def test_moves_return_the_objective_they_reach_and_never_a_higher_one(family, attempt, options):
+    graph, problem, state = oracles.draw_case(family=family, n=N, **options)
+    before, untouched = oracles.objective(graph, problem, state), copy_state(state)
+    after, value = attempt(problem, state, before, np.random.default_rng(0))
+    assert value == pytest.approx(oracles.objective(graph, problem, after), rel=1e-9, abs=1e-8)
+    assert value <= before
+    assert (state.z == untouched.z).all()
+    assert (state.w == untouched.w).all()
+
+
+def two_cliques():
+    """Two cliques of five, far apart, and a problem at T = 1."""
+    y = np.kron(np.eye(2), np.ones((5, 5)))
+    graph = oracles.draw_case(0, "bernoulli", n=N, covariates=0).graph.replace(links=y, hidden=None)
+    template = oracles.draw_case(0, "bernoulli", n=N, covariates=0, sociality=False)
+    return graph, template.problem._replace(dyads=graph.dyads), template.state
+
+
+def state_with(state, columns):
+    z = np.array(columns, np.uint8)
+    offset, none = np.array([-2.0]), np.zeros(N)
+    return state._replace(z=z, w=3.0 * np.eye(len(z)), offset=offset, sender=none, receiver=none)
+
+
+FIRST, SECOND = [1] * 5 + [0] * 5, [0] * 5 + [1] * 5
+
+
+def test_a_community_of_two_cliques_is_split():
+    graph, problem, state = two_cliques()
+    state = state_with(state, [[1] * N])
+    state, _ = try_splits(problem, state, oracles.objective(graph, problem, state), np.random.default_rng(0))
+    assert sorted(state.z.tolist()) == [SECOND, FIRST]
+
+
+def test_two_halves_of_a_clique_are_merged():
+    graph, problem, state = two_cliques()
+    state = state_with(state, [[1, 1, 1, 0, 0] + [0] * 5, [0, 0, 1, 1, 1] + [0] * 5, SECOND])
+    state.w[0, 1] = state.w[1, 0] = 3.0
+    state, _ = try_merges(problem, state, oracles.objective(graph, problem, state), np.random.default_rng(0))
+    assert sorted(state.z.tolist()) == [SECOND, FIRST]
+
+
+def test_a_community_that_explains_nothing_dies():
+    graph, problem, state = two_cliques()
+    state = state_with(state, [FIRST, SECOND, [1, 0, 0, 0, 0, 1, 0, 0, 0, 0]])
+    state.w[2, 2] = 0.1
+    state, _ = try_deaths(problem, state, oracles.objective(graph, problem, state), np.random.default_rng(0))
+    assert sorted(state.z.tolist()) == [SECOND, FIRST]
+
+
+def test_halves_of_two_cliques_are_the_cliques():
+    _, problem, state = two_cliques()
+    assert halves(problem, state_with(state, [[1] * N]), 0).tolist() in (FIRST, SECOND)
+
+
+def test_merged_split_and_dead_states_are_what_their_names_say():
+    state = oracles.draw_case(0, "bernoulli", directed=True, n=N).state
+    both = merged(state, 0, 2)
+    assert (both.z[0] == (state.z[0] | state.z[2])).all()
+    assert (without(state, 1).w == state.w[np.ix_([0, 2], [0, 2])]).all()
+    second = np.zeros(N, np.uint8)
+    second[np.flatnonzero(state.z[0])[:1]] = 1
+    apart = split_in_two(state, 0, second)
+    assert (apart.z[0] + apart.z[3] == state.z[0]).all()
+    assert apart.w[3, 3] == state.w[0, 0]
+    assert apart.w[3, 1] == state.w[0, 1]
+    assert len(drop_empty(add_communities(state, np.zeros((2, N)), 0.0)).z) == 3
+    assert all(0 <= k < m < 3 for k, m in similar_pairs(state, 3))
