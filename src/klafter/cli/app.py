@@ -1,0 +1,53 @@
+"""The application: its commands, and what a bare ``klafter`` says."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from klafter import __version__
+from klafter.cli import demo, fitting, giving, judging, looking
+from klafter.cli.sentences import SentenceGroup
+
+WELCOME = """\
+klafter finds overlapping communities in a network, their number, and the links that are likely but missing.
+
+  klafter demo                              see it at work on a novel, in a minute
+  klafter fit friends.tsv -o friends.npz    fit your own edge list, CSV, GraphML, GML, Pajek, ...
+  klafter communities friends.npz           who belongs together
+  klafter predict friends.npz --top 20      the likeliest links nobody has seen
+  klafter report friends.npz -o page.html   a page to look at
+
+klafter --help lists all commands; klafter COMMAND --help shows its examples.
+"""
+
+app = typer.Typer(
+    cls=SentenceGroup,
+    invoke_without_command=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"klafter {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Overlapping communities, their number, and missing links in networks."""
+    if context.invoked_subcommand is None:
+        typer.echo(WELCOME, nl=False)
+
+
+for part in (fitting, looking, giving, judging, demo):
+    part.register(app)

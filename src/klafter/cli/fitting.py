@@ -1,0 +1,180 @@
+"""``klafter fit``: from a network to a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from klafter.cli.inputs import check_output, load_graph, read_pairs
+from klafter.cli.progress import Interrupt, watched
+from klafter.cli.screen import Json, Quiet, print_json, say
+from klafter.cli.sentences import Interrupted, Mistake
+
+MODELS = {"klafter": "KLafter", "paper": "PaperKLafter", "lfrm": "LFRM", "irm": "IRM", "mmsb": "MMSB", "epm": "EPM"}
+SEARCH, INPUT = "What to look for", "How to read the graph"
+
+
+def fit(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="A file of links, or the name of a data set.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path("model.npz"),
+    report: Annotated[Path | None, typer.Option(help="Also write a page to look at.")] = None,
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.", rich_help_panel=SEARCH)] = "klafter",
+    family: Annotated[
+        str | None, typer.Option(help="bernoulli (0/1), poisson (counts) or gaussian.", rich_help_panel=SEARCH)
+    ] = None,
+    penalty: Annotated[float | None, typer.Option(help="Price of one more community.", rich_help_panel=SEARCH)] = None,
+    communities: Annotated[
+        int | None, typer.Option(help="Fix their number instead of learning it.", rich_help_panel=SEARCH)
+    ] = None,
+    restarts: Annotated[int | None, typer.Option(help="Starts of the search.", rich_help_panel=SEARCH)] = None,
+    smooth: Annotated[int | None, typer.Option(help="Sweeps that predictions average.", rich_help_panel=SEARCH)] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter.", rich_help_panel=SEARCH),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Restarts side by side; -1 for all cores.")] = None,
+    directed: Annotated[
+        bool | None,
+        typer.Option("--directed/--undirected", help="What links are.", rich_help_panel=INPUT, show_default="as found"),
+    ] = None,
+    weight: Annotated[str, typer.Option(help="Column of link values, or none.", rich_help_panel=INPUT)] = "auto",
+    binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.", rich_help_panel=INPUT)] = False,
+    nodes: Annotated[
+        Path | None, typer.Option(help="Table of nodes and their attributes.", rich_help_panel=INPUT)
+    ] = None,
+    hidden: Annotated[
+        Path | None, typer.Option(help="Pairs that nobody observed, two nodes a line.", rich_help_panel=INPUT)
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the communities of a network and save them as a model.
+
+    Ctrl-C stops early and saves the best so far.
+
+    **Examples**
+
+    `klafter fit friends.tsv -o friends.npz`
+
+    `klafter fit karate --report karate.html`
+
+    `klafter fit emails.csv --directed --family poisson --jobs -1`
+
+    `klafter fit proteins.tsv --hidden untested.tsv --seed 1 --json`
+    """
+    check_output(output, graph)
+    if report is not None:
+        check_output(report, graph)
+        report_function()
+    given = {"family": family, "penalty": penalty, "n_communities": communities, "n_init": restarts, "n_smooth": smooth}
+    given = {name: value for name, value in given.items() if value is not None}
+    estimator = make_model(model, {**given, "n_jobs": jobs, "random_state": seed, **parse_settings(option or [])})
+    network = load_graph(graph, directed, weight=None if weight == "none" else weight, nodes=nodes)
+    network = network.binarize() if binarize else network
+    check_values(network, estimator)
+    if hidden is not None:
+        lines = hidden.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        network = network.hide(read_pairs(network, lines, str(hidden)))
+    interrupted = run_fit(estimator, network, quiet or as_json)
+    estimator.save(output)
+    if report is not None:
+        write_report(estimator, report)
+    tell(estimator, graph, output, report, interrupted, as_json, quiet)
+    if interrupted:
+        raise Interrupted(f"Interrupted; the best so far is in {output}.")
+
+
+def parse_settings(settings: list[str]) -> dict[str, Any]:
+    """``name=value`` as parameters; a value is JSON, or text."""
+    found = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise Mistake(f"--set needs NAME=VALUE; this is {setting!r}.")
+        try:
+            found[name] = json.loads({"True": "true", "False": "false", "None": "null"}.get(value, value))
+        except json.JSONDecodeError:
+            found[name] = value
+    return found
+
+
+def make_model(name: str, parameters: dict[str, Any]):
+    """The estimator of that name; a parameter it does not have is refused by name."""
+    from klafter import models
+
+    kind = getattr(models, MODELS.get(name, ""), None)
+    if kind is None:
+        there = [known for known, title in MODELS.items() if hasattr(models, title)]
+        raise Mistake(f"There is no model {name!r}; choose one of {', '.join(there)}.")
+    known = kind().get_params(deep=False)
+    unknown = [key for key in parameters if key not in known and parameters[key] is not None and key != "n_jobs"]
+    if unknown:
+        raise Mistake(f"{kind.__name__} has no parameter {unknown[0]!r}; it has {', '.join(known)}.")
+    return kind(**{key: value for key, value in parameters.items() if key in known})
+
+
+def check_values(graph, model) -> None:
+    """Weights need a family that has them: said here in the words of the command line."""
+    values = graph.links.data
+    if getattr(model, "family", None) == "bernoulli" and len(values) and (values != 1).any():
+        raise Mistake(
+            f"The links of this graph have values from {values.min():g} to {values.max():g}, not just 1; "
+            "use --family poisson for counts, --family gaussian for real values, or --binarize."
+        )
+
+
+def run_fit(model, graph, quiet: bool) -> bool:
+    """Fit with a bar; True if Ctrl-C cut it short."""
+    with watched(quiet) as meter, Interrupt() as interrupt:
+        try:
+            model.fit(graph, callback=meter)
+        except KeyboardInterrupt:
+            raise Interrupted("Interrupted before there was anything to save.") from None
+    return interrupt.happened
+
+
+def report_function():
+    """``klafter.report.report``, or a sentence that says what it needs."""
+    try:
+        from klafter.report import report
+    except ImportError as error:
+        raise Mistake(f"Reports need more than is installed ({error}): pip install 'klafter[report]'.") from error
+    return report
+
+
+def write_report(model, path: Path) -> None:
+    """The page of a model; it appears whole or not at all."""
+    from klafter.graph.writers import replace_file
+
+    write = report_function()
+    replace_file(path, lambda temporary: write(model, temporary))
+
+
+def tell(model, source: str, output: Path, report: Path | None, interrupted: bool, as_json: bool, quiet: bool) -> None:
+    """What came out, and what to do next."""
+    from klafter.cli.facts import describe_fit, describe_graph, graph_sentence
+
+    result = describe_fit(model)
+    if as_json:
+        files = {"model": str(output), "report": None if report is None else str(report)}
+        print_json({"graph": describe_graph(model.graph_), "fit": result, "files": files, "interrupted": interrupted})
+        return
+    if quiet:
+        return
+    say(f"{source}: {graph_sentence(model.graph_)} {' '.join(model.graph_.notes)}")
+    alone = f", {result['unassigned']:,} nodes in none" if result["unassigned"] else ""
+    say(f"{result['communities']} communities{alone}, found in {result['seconds']:.1f} s.", "bold")
+    for note in result["notes"]:
+        say(note)
+    say(f"Saved in {output}{f', the page in {report}' if report else ''}.")
+    if not interrupted:
+        say(f"Next: klafter communities {output}, or klafter predict {output} --top 20")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(fit)

@@ -1,0 +1,95 @@
+"""``klafter export``, ``report`` and ``datasets``: files for other programs, pages for people, networks to try."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from klafter.cli.fitting import report_function, write_report
+from klafter.cli.inputs import check_output, load_model
+from klafter.cli.looking import NUMBER, Model
+from klafter.cli.screen import Column, Json, Quiet, print_json, say, show_table
+
+
+def export(
+    model: Model,
+    output: Annotated[Path, typer.Argument(metavar="FILE", help=".graphml, .gexf, .json, .csv or .tsv.")],
+    quiet: Quiet = False,
+) -> None:
+    """Write the network with its communities for Gephi, Cytoscape, R, a spreadsheet, ...
+
+    **Examples**
+
+    `klafter export friends.npz friends.gexf`
+
+    `klafter export friends.npz memberships.csv`
+    """
+    check_output(output, str(model))
+    fitted = load_model(model)
+    from klafter.graph import write_graph
+
+    write_graph(fitted.graph_, output, fitted.memberships_)
+    if not quiet:
+        say(f"Wrote {fitted.graph_.n_nodes:,} nodes and {fitted.n_communities_} communities to {output}.")
+
+
+def report(
+    model: Model,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
+    quiet: Quiet = False,
+) -> None:
+    """Write one page that tells the story of the network; it opens without a connection.
+
+    **Examples**
+
+    `klafter report friends.npz -o friends.html`
+    """
+    check_output(output, str(model))
+    report_function()
+    write_report(load_model(model), output)
+    if not quiet:
+        say(f"Wrote {output}; open it in a browser.")
+
+
+def datasets(as_json: Json = False) -> None:
+    """List the networks that ``klafter fit`` knows by name.
+
+    **Examples**
+
+    `klafter datasets`
+
+    `klafter fit les_miserables -o novel.npz`
+    """
+    from klafter.datasets import list_datasets
+
+    found = list_datasets()
+    fields = ("name", "title", "n_nodes", "n_links", "directed", "values", "licence", "citation", "downloaded")
+    if as_json:
+        print_json([{field: getattr(info, field) for field in fields} for info in found])
+        return
+    columns: list[Column] = [
+        ("name", {"no_wrap": True}),
+        ("nodes", NUMBER),
+        ("links", NUMBER),
+        ("kind", {}),
+        ("what", {}),
+    ]
+    rows = [
+        (
+            info.name,
+            info.n_nodes,
+            info.n_links,
+            f"{'directed' if info.directed else 'undirected'}, {info.values}{', download' if info.downloaded else ''}",
+            info.title,
+        )
+        for info in found
+    ]
+    show_table("Data sets", columns, rows)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (export, report, datasets):
+        app.command()(command)

@@ -1,0 +1,133 @@
+"""What commands are given: graphs, models, pairs of nodes, and places to write to. Checked before work begins."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from klafter.cli.sentences import Mistake
+
+if TYPE_CHECKING:
+    from klafter.graph import Graph
+    from klafter.models import NetworkModel
+
+PREFIX = "dataset:"
+
+
+def load_graph(name: str, directed: bool | None = None, **options) -> Graph:
+    """A graph from a file, or a data set when there is no such file."""
+    if Path(name).is_dir():
+        raise Mistake(f"{name} is a folder; name a file of links.")
+    if Path(name).exists() and not name.startswith(PREFIX):
+        from klafter.graph import read_graph
+
+        return read_graph(name, directed=directed, **options)
+    from klafter.datasets import DATASETS, load_dataset
+
+    known = name.removeprefix(PREFIX)
+    if known not in DATASETS:
+        what = "data set" if name.startswith(PREFIX) else "file and no data set"
+        raise Mistake(f"There is no {what} {known!r}; klafter datasets lists the data sets.")
+    graph = load_dataset(known)
+    if directed is None or directed == graph.directed:
+        return graph
+    return graph.replace(directed=True) if directed else graph.symmetrize()
+
+
+def load_model(path: Path) -> NetworkModel:
+    """A model that ``klafter fit`` wrote."""
+    from klafter.models import load
+
+    return load(path)
+
+
+def check_output(path: Path, source: str | None = None) -> Path:
+    """A place that can be written to, and that is not where the graph comes from."""
+    if path.is_dir():
+        raise Mistake(f"{path} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise Mistake(f"There is no folder {path.parent} to write {path.name} in; make it first.")
+    if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
+        raise Mistake(f"{path} is the graph itself; choose another name for the output.")
+    return path
+
+
+def find_pairs(graph: Graph, words: list[str]) -> list[tuple]:
+    """The pairs that arguments mean: a file, - for stdin, "a b" in one argument, or two nodes in two."""
+    if len(words) == 1 and words[0] == "-":
+        return read_pairs(graph, sys.stdin.read().splitlines(), "stdin")
+    if len(words) == 1 and Path(words[0]).is_file():
+        text = Path(words[0]).read_text(encoding="utf-8-sig", errors="replace")
+        return read_pairs(graph, text.splitlines(), words[0])
+    if len(words) == 1:
+        words = _two_nodes(graph, words[0])
+    if len(words) != 2:
+        raise Mistake('Pairs are a file, two nodes, or "a b"; these are ' + f"{len(words)} arguments.")
+    return [find_pair(graph, words)]
+
+
+def find_node(graph: Graph, name: str):
+    """The label of a node, spelled as the graph spells it."""
+    try:
+        return graph.label(graph.index(name))
+    except KeyError as error:
+        raise Mistake(error.args[0]) from None
+
+
+def find_pair(graph: Graph, names: list[str]) -> tuple:
+    """Two different nodes."""
+    a, b = find_node(graph, names[0]), find_node(graph, names[1])
+    if a == b:
+        raise Mistake(f"A link needs two nodes; both are {a!r}.")
+    return a, b
+
+
+def _two_nodes(graph: Graph, text: str) -> list[str]:
+    """Two names in one argument: parted by a comma or tab, or wherever blanks leave two nodes that exist."""
+    for delimiter in "\t,;":
+        if text.count(delimiter) == 1:
+            return [part.strip() for part in text.split(delimiter)]
+    words = text.split()
+    splits = [[" ".join(words[:k]), " ".join(words[k:])] for k in range(1, len(words))]
+    good = [split for split in splits if all(_is_node(graph, name) for name in split)]
+    if not splits:
+        raise Mistake(f"{text!r} is neither a file nor two nodes.")
+    return good[0] if good else splits[0]
+
+
+def _is_node(graph: Graph, name: str) -> bool:
+    try:
+        graph.index(name)
+    except KeyError:
+        return False
+    return True
+
+
+def read_pairs(graph: Graph, lines: list[str], source: str) -> list[tuple]:
+    """Two nodes a line, parted by a tab, comma, semicolon or blanks; a first line that names no nodes is a header."""
+    rows = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and line.lstrip()[0] not in "#%"]
+    if not rows:
+        raise Mistake(f"{source} holds no pairs; write two nodes on each line.")
+    delimiter = next((d for d in "\t,;" if d in rows[0][1]), None)
+    pairs = [(number, _fields(line, delimiter)) for number, line in rows]
+    first = pairs[0][1]
+    if len(pairs) > 1 and not any(_is_node(graph, name) for name in first[:2]):
+        pairs = pairs[1:]
+    return [_pair(graph, fields, f"{source}, line {number}") for number, fields in pairs]
+
+
+def _fields(line: str, delimiter: str | None) -> list[str]:
+    if delimiter is None:
+        return line.split()
+    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [])]
+
+
+def _pair(graph: Graph, fields: list[str], place: str) -> tuple:
+    if len(fields) < 2:
+        raise Mistake(f"{place}: found {len(fields)} name, but a pair is two nodes.")
+    try:
+        return find_pair(graph, fields)
+    except Mistake as error:
+        raise Mistake(f"{place}: {error}") from None

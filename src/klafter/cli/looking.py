@@ -1,0 +1,153 @@
+"""``klafter communities``, ``predict`` and ``explain``: what a model found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from klafter.cli.inputs import find_pair, find_pairs, load_model
+from klafter.cli.screen import Column, Json, print_json, say, show_table
+from klafter.cli.sentences import Mistake
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that klafter fit wrote.")]
+NUMBER: dict[str, Any] = {"justify": "right", "no_wrap": True}
+
+
+def communities(
+    model: Model,
+    members: Annotated[int, typer.Option(min=0, help="Members to name for each; 0 for all.")] = 12,
+    as_json: Json = False,
+) -> None:
+    """Show who belongs together: largest community first, tightest members first.
+
+    A member with a star is in other communities as well.
+
+    **Examples**
+
+    `klafter communities friends.npz`
+
+    `klafter communities friends.npz --members 0`
+
+    `klafter communities friends.npz --json > communities.json`
+    """
+    from klafter.cli.facts import describe_communities
+
+    fitted = load_model(model)
+    found, alone = describe_communities(fitted), sorted(fitted.unassigned(), key=str)
+    if as_json:
+        rows = [{**item._asdict(), "size": len(item.members), "shared": sorted(item.shared, key=str)} for item in found]
+        print_json({"communities": rows, "unassigned": alone})
+        return
+    show_communities(found, alone, members)
+
+
+def show_communities(found: list, alone: list, members: int) -> None:
+    """The table of communities."""
+    columns: list[Column] = [
+        ("community", NUMBER),
+        ("size", NUMBER),
+        ("density", NUMBER),
+        ("members, * also elsewhere", {}),
+    ]
+    rows = [
+        (item.number, len(item.members), f"{item.density:.2f}", name_members(item.members, members, item.shared))
+        for item in found
+    ]
+    if found:
+        show_table(f"{len(found)} communities", columns, rows)
+    else:
+        say("No communities: how much each node links in general explains this network best.")
+    if alone:
+        say(f"In none, {len(alone)}: {name_members(alone, 2 * members)}")
+
+
+def name_members(names: list, most: int, starred: set | frozenset = frozenset()) -> str:
+    """Some names, a star on those that are also elsewhere, and how many more there are."""
+    shown = names[:most] if most else names
+    more = f" and {len(names) - len(shown)} more" if len(shown) < len(names) else ""
+    return ", ".join(f"{name}*" if name in starred else str(name) for name in shown) + more
+
+
+def predict(
+    model: Model,
+    pairs: Annotated[
+        list[str] | None, typer.Argument(metavar="[PAIRS]", help='A file with two nodes a line, "a b", or - for stdin.')
+    ] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="The likeliest links nobody has seen.")] = None,
+    hidden_only: Annotated[bool, typer.Option("--hidden-only", help="With --top: only among hidden pairs.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say how likely links are.
+
+    **Examples**
+
+    `klafter predict friends.npz "ann bob"`
+
+    `klafter predict friends.npz pairs.tsv --json`
+
+    `klafter predict friends.npz --top 20`
+    """
+    if bool(pairs) == (top is not None):
+        raise Mistake("Give pairs of nodes, or --top N for the likeliest links nobody has seen.")
+    fitted = load_model(model)
+    if top is not None:
+        rows = fitted.top_links(top, hidden_only=hidden_only)
+        asked = [(a, b) for a, b, _ in rows]
+        chances = [p for _, _, p in rows]
+    else:
+        asked = find_pairs(fitted.graph_, pairs or [])
+        chances = fitted.predict_proba(asked).tolist()
+    counts = fitted.response_ in ("log", "identity")
+    means = fitted.predict(asked).tolist() if counts and asked else []
+    if as_json:
+        keys = ["source", "target", "probability", *(["value"] if counts else [])]
+        print_json([dict(zip(keys, row)) for row in _rows(asked, chances, means)])
+        return
+    columns = [("node", {}), ("node", {}), ("probability", NUMBER), *([("expected value", NUMBER)] if counts else [])]
+    title = "The likeliest missing links" if top is not None else "Predicted links"
+    table = [(*row[:2], *(f"{number:.4g}" for number in row[2:])) for row in _rows(asked, chances, means)]
+    show_table(title, columns, table)
+
+
+def _rows(pairs, chances, means) -> list[tuple]:
+    return [(*pair, chance, *means[t : t + 1]) for t, (pair, chance) in enumerate(zip(pairs, chances))]
+
+
+def explain(
+    model: Model,
+    a: Annotated[str, typer.Argument(metavar="A", help="A node; the sender if links have directions.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another node.")],
+    as_json: Json = False,
+) -> None:
+    """Say why a link is likely or not: which communities speak for it and which against.
+
+    **Examples**
+
+    `klafter explain friends.npz ann bob`
+
+    `klafter explain novel.npz "Jean Valjean" Javert --json`
+    """
+    fitted = load_model(model)
+    first, second = find_pair(fitted.graph_, [a, b])
+    found = fitted.explain(first, second)
+    if as_json:
+        parts = [{"what": what, "value": value} for what, value in found.parts]
+        known = fitted.graph_.links[fitted.graph_.index(first), fitted.graph_.index(second)]
+        print_json({"source": first, "target": second, "probability": found.probability, "link": known, "parts": parts})
+        return
+    show_explanation(found)
+
+
+def show_explanation(found) -> None:
+    """The parts of one predicted link."""
+    columns = [("for or against", NUMBER), ("what", {})]
+    rows = [(f"{value:+.2f}", what) for what, value in found.parts]
+    show_table(f"{found.source} - {found.target}: probability of a link {found.probability:.3f}", columns, rows)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (communities, predict, explain):
+        app.command()(command)

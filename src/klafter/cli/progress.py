@@ -1,0 +1,86 @@
+"""A bar with time left while a model is fitted, and Ctrl-C that keeps the best so far."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from klafter.cli.screen import Remarks
+
+# how far a run is when a stage begins, and when it ends
+STAGES = {"search": (0.0, 0.5), "smoothing": (0.5, 1.0)}
+
+
+class Meter:
+    """How far a fit is, from what its callback is told; runs may go side by side."""
+
+    def __init__(self, advance=None):
+        self._advance = advance
+        self._runs: dict[int, float] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, progress) -> None:
+        if self._advance is None:
+            return
+        begin, end = STAGES.get(progress.stage, (0.0, 1.0))
+        share = begin + (end - begin) * progress.step / max(progress.n_steps, 1)
+        with self._lock:
+            self._runs[progress.run] = max(share, self._runs.get(progress.run, 0.0))
+            done = sum(self._runs.values()) / max(progress.n_runs, 1)
+            run = f"{progress.stage}, {progress.run + 1} of {progress.n_runs}, {progress.n_communities} communities"
+            self._advance(min(done, 1.0), run)
+
+
+@contextmanager
+def watched(quiet: bool) -> Iterator[Meter]:
+    """A callback for ``fit`` that draws a bar on a terminal, and does nothing in a pipe."""
+    remarks = Remarks(quiet)
+    log = logging.getLogger("klafter")
+    log.addHandler(remarks)
+    log.propagate = False
+    try:
+        if remarks.mute:
+            yield Meter()
+        else:
+            yield from _bar(remarks.console)
+    finally:
+        log.removeHandler(remarks)
+        log.propagate = True
+
+
+def _bar(console) -> Iterator[Meter]:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(30),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield Meter(lambda done, text: bar.update(task, completed=done, description=text))
+
+
+class Interrupt:
+    """Remembers Ctrl-C: the fit itself catches it and returns the best so far."""
+
+    def __init__(self) -> None:
+        self.happened = False
+
+    def __enter__(self) -> Interrupt:
+        self._before = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, *_) -> None:
+        self.happened = True
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_) -> None:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._before)

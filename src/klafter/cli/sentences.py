@@ -1,0 +1,73 @@
+"""How a command ends: one sentence on stderr, and an exit code that says who can mend it.
+
+0    done
+1    a fault of klafter
+2    a mistake in the command or in a file
+130  interrupted; what was found so far is saved
+141  nobody reads the output any more
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import typer
+from typer.core import TyperGroup
+
+from klafter.cli.screen import plain
+
+FAULT, MISTAKE, INTERRUPTED, UNREAD = 1, 2, 130, 141
+
+
+class Mistake(ValueError):
+    """Something the user can mend, as a sentence."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C, after the best so far was saved or when there was nothing to save."""
+
+
+class SentenceGroup(TyperGroup):
+    """A group of commands whose errors are sentences, without boxes and tracebacks."""
+
+    def main(self, *args, standalone_mode: bool = True, **extra):
+        """Run and exit with a code that means something."""
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(UNREAD)
+        except Exception as error:
+            if os.environ.get("KLAFTER_DEBUG"):
+                traceback.print_exc()
+            code, sentence = verdict(error)
+            print(f"klafter: {plain(sentence)}", file=sys.stderr)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def verdict(error: Exception) -> tuple[int, str]:
+    """The exit code and the sentence of an error."""
+    if isinstance(error, Interrupted):
+        return INTERRUPTED, str(error)
+    if isinstance(error, typer.Abort):
+        return INTERRUPTED, "Interrupted."
+    if hasattr(error, "format_message"):  # a mistake in the arguments, found by typer
+        return MISTAKE, _usage(error)
+    if isinstance(error, OSError) and error.strerror:
+        return MISTAKE, f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    if isinstance(error, (ValueError, OSError, ImportError)):
+        return MISTAKE, str(error)
+    if isinstance(error, MemoryError):
+        return FAULT, "There is not enough memory for this; try a smaller graph or fewer jobs."
+    kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return FAULT, f"Something went wrong inside klafter ({kind}); KLAFTER_DEBUG=1 shows where, please report it."
+
+
+def _usage(error) -> str:
+    """What typer found wrong, and where help is."""
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    return f"{message}; see {context.command_path if context else 'klafter'} --help."
