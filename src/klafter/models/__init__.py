@@ -1,8 +1,20 @@
 """What people fit: KLafter and its siblings."""
 
 from klafter.models.base import NetworkModel, Progress, Step
+from klafter.models.cv import KLafterCV
 from klafter.models.explain import Explanation
 from klafter.models.files import ModelFileError, load
 from klafter.models.klafter import KLafter
+from klafter.models.paper import PaperKLafter
 
-__all__ = ["Explanation", "KLafter", "ModelFileError", "NetworkModel", "Progress", "Step", "load"]
+__all__ = [
+    "Explanation",
+    "KLafter",
+    "KLafterCV",
+    "ModelFileError",
+    "NetworkModel",
+    "PaperKLafter",
+    "Progress",
+    "Step",
+    "load",
+]

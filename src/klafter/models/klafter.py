@@ -12,6 +12,7 @@ from klafter.core.problem import BOUND, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.paper import PaperKLafter
 from klafter.models.parallel import run
 from klafter.models.restart import Outcome, Recipe, Task, restart
 from klafter.sampling.lfrm import as_draw
@@ -119,6 +120,11 @@ class KLafter(NetworkModel):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    @staticmethod
+    def paper(penalty=0.5, n_communities=1, **options) -> PaperKLafter:
+        """The algorithm of the paper, nothing added: see ``PaperKLafter``."""
+        return PaperKLafter(penalty=penalty, n_communities=n_communities, **options)
 
     def _check_parameters(self, graph: Graph) -> None:
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
