@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from klafter import __version__
-from klafter.cli import demo, fitting, giving, judging, looking
+from klafter.cli.demo import demo
+from klafter.cli.fitting import fit
+from klafter.cli.giving import datasets, export, report
+from klafter.cli.judging import compare, tune
+from klafter.cli.looking import communities, explain, predict
 from klafter.cli.sentences import SentenceGroup
 
 WELCOME = """\
@@ -49,5 +54,12 @@ def start(
         typer.echo(WELCOME, nl=False)
 
 
-for part in (fitting, looking, giving, judging, demo):
-    part.register(app)
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Start": (demo, datasets),
+    "Find": (fit, tune),
+    "Look": (communities, predict, explain, report, export),
+    "Judge": (compare,),
+}
+for panel, commands in COMMANDS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)

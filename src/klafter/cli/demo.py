@@ -50,7 +50,9 @@ def show_links(model) -> None:
     """The likeliest missing links, and why the first."""
     links = model.top_links(8)
     rows = [(a, b, f"{p:.2f}") for a, b, p in links]
-    show_table("The likeliest links that the novel does not have", [("", {}), ("", {}), ("probability", NUMBER)], rows)
+    show_table(
+        "The likeliest links that the novel does not have", [("node", {}), ("node", {}), ("probability", NUMBER)], rows
+    )
     if links:
         show_explanation(model.explain(*links[0][:2]))
 
@@ -63,8 +65,3 @@ def try_report(model, path: Path) -> Path | None:
         say(str(reason))
         return None
     return path
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(demo)

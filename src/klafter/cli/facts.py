@@ -2,52 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 
-class Community(NamedTuple):
-    """One community: its number, its members tightest first, how densely they are linked, who is also elsewhere."""
+def describe_communities(model) -> list[dict[str, Any]]:
+    """The communities of a model, largest first; members by label, tightest first."""
+    from klafter.report.communities import community_table
+    from klafter.report.cover import as_cover
 
-    number: int
-    members: list
-    n_links: int
-    density: float  # links inside, as a share of the observed dyads inside
-    shared: set
-
-
-def describe_communities(model) -> list[Community]:
-    """The communities of a model, largest first.
-
-    The tightest member has the most links into the community; ties go to the member with fewer links in all.
-    """
-    graph = model.graph_
-    u = sparse.csc_array(sparse.csr_array(model.memberships_) != 0, dtype=float)
-    a = _pattern(graph.links)
-    both = a + a.T if graph.directed else a
-    inner, degree = sparse.csc_array((both @ u).multiply(u)), np.asarray(both.sum(axis=1)).ravel()
-    hidden = np.asarray(sparse.csc_array((_pattern(graph.hidden) @ u).multiply(u)).sum(axis=0)).ravel()
-    multiple = np.asarray(u.sum(axis=1)).ravel() > 1
-    found = []
-    for k in range(u.shape[1]):
-        rows = u.indices[u.indptr[k] : u.indptr[k + 1]]
-        links = np.asarray(inner[:, [k]].todense()).ravel()[rows]
-        size, ways = len(rows), 1 if graph.directed else 2
-        dyads = (size * (size - 1) - hidden[k]) / ways
-        n_links = int(links.sum()) // 2
-        order = rows[np.lexsort((rows, degree[rows], -links))]
-        members = [graph.label(i) for i in order]
-        shared = {graph.label(i) for i in order if multiple[i]}
-        found.append(Community(k, members, n_links, n_links / dyads if dyads > 0 else float("nan"), shared))
-    return sorted(found, key=lambda community: (-len(community.members), community.number))
-
-
-def _pattern(matrix) -> sparse.csr_array:
-    pattern = sparse.csr_array(matrix, dtype=float, copy=True)
-    pattern.data[:] = 1.0
-    return pattern
+    graph, cover = model.graph_, as_cover(model.memberships_)
+    several = np.diff(cover.indptr) > 1
+    found = [
+        {
+            "number": item.number,
+            "size": item.size,
+            "links": item.inner_links,
+            "density": item.density,
+            "members": [graph.label(i) for i in item.members],
+            "shared": [graph.label(i) for i in item.members if several[i]],
+        }
+        for item in community_table(graph, cover)
+    ]
+    return sorted(found, key=lambda item: (-item["size"], item["number"]))
 
 
 def describe_graph(graph) -> dict:

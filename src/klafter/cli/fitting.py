@@ -71,8 +71,8 @@ def fit(
         check_output(report, graph)
         report_function()
     given = {"family": family, "penalty": penalty, "n_communities": communities, "n_init": restarts, "n_smooth": smooth}
-    given = {name: value for name, value in given.items() if value is not None}
-    estimator = make_model(model, {**given, "n_jobs": jobs, "random_state": seed, **parse_settings(option or [])})
+    parameters = {**given, "n_jobs": jobs, "random_state": seed, **parse_settings(option or [])}
+    estimator = make_model(model, parameters)
     network = load_graph(graph, directed, weight=None if weight == "none" else weight, nodes=nodes)
     network = network.binarize() if binarize else network
     check_values(network, estimator)
@@ -111,10 +111,11 @@ def make_model(name: str, parameters: dict[str, Any]):
         there = [known for known, title in MODELS.items() if hasattr(models, title)]
         raise Mistake(f"There is no model {name!r}; choose one of {', '.join(there)}.")
     known = kind().get_params(deep=False)
-    unknown = [key for key in parameters if key not in known and parameters[key] is not None and key != "n_jobs"]
+    given = {key: value for key, value in parameters.items() if value is not None}
+    unknown = [key for key in given if key not in known]
     if unknown:
         raise Mistake(f"{kind.__name__} has no parameter {unknown[0]!r}; it has {', '.join(known)}.")
-    return kind(**{key: value for key, value in parameters.items() if key in known})
+    return kind(**given)
 
 
 def check_values(graph, model) -> None:
@@ -173,8 +174,3 @@ def tell(model, source: str, output: Path, report: Path | None, interrupted: boo
     say(f"Saved in {output}{f', the page in {report}' if report else ''}.")
     if not interrupted:
         say(f"Next: klafter communities {output}, or klafter predict {output} --top 20")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(fit)

@@ -87,9 +87,3 @@ def datasets(as_json: Json = False) -> None:
         for info in found
     ]
     show_table("Data sets", columns, rows)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    for command in (export, report, datasets):
-        app.command()(command)

@@ -1,9 +1,126 @@
-"""``klafter tune``, ``compare`` and ``reproduce``: how good models are."""
+"""``klafter tune`` and ``compare``: how good models are on links they have not seen."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
+from klafter.cli.fitting import MODELS, check_values, make_model, run_fit
+from klafter.cli.inputs import check_output, load_graph
+from klafter.cli.looking import NUMBER
+from klafter.cli.progress import watched
+from klafter.cli.screen import Column, Json, Quiet, print_json, say, show_table
+from klafter.cli.sentences import Interrupted, Mistake
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
+GraphName = Annotated[str, typer.Argument(metavar="GRAPH", help="A file of links, or the name of a data set.")]
+Jobs = Annotated[int | None, typer.Option(help="Fits side by side; -1 for all cores.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers parted by commas."""
+    try:
+        return [float(word) for word in text.split(",") if word.strip()]
+    except ValueError:
+        raise Mistake(f"Numbers are parted by commas, such as 0.5,1,2; this is {text!r}.") from None
+
+
+def tune(
+    graph: GraphName,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the best model goes.")] = Path("model.npz"),
+    penalties: Annotated[str, typer.Option(help="Prices of one more community to try.")] = "-1,0,1,3",
+    folds: Annotated[int, typer.Option(min=2, help="Parts of the dyads, each hidden once.")] = 5,
+    family: Annotated[str, typer.Option(help="bernoulli, poisson or gaussian.")] = "bernoulli",
+    binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Choose the penalty by hiding parts of the network, and save the best model.
+
+    **Examples**
+
+    `klafter tune friends.tsv -o friends.npz`
+
+    `klafter tune karate --penalties=-1,0,2 --folds 3 --json`
+    """
+    from klafter.models import KLafter, KLafterCV
+
+    check_output(output, graph)
+    network = load_graph(graph)
+    network = network.binarize() if binarize else network
+    check_values(network, KLafter(family=family))
+    search = KLafterCV(numbers(penalties), cv=folds, estimator=KLafter(family=family), n_jobs=jobs, random_state=seed)
+    interrupted = run_fit(search, network, quiet or as_json)
+    search.save(output)
+    table = search.cv_results_
+    keys = ("mean_test_score", "std_error", "n_folds", "eliminated", "rank_test_score")
+    rows = [{**setting, **{key: table[key][i] for key in keys}} for i, setting in enumerate(table["params"])]
+    if as_json:
+        best = {"best": search.best_params_, "score": search.best_score_, "communities": search.n_communities_}
+        print_json({**best, "settings": rows, "file": str(output), "interrupted": interrupted})
+    elif not quiet:
+        show_settings(rows, search, output)
+    if interrupted:
+        raise Interrupted(f"Interrupted; the best so far is in {output}.")
+
+
+def show_settings(rows: list[dict], search, output: Path) -> None:
+    """The table of settings, and the best."""
+    columns: list[Column] = [(name, NUMBER) for name in ("penalty", "AUC", "error", "folds", "rank")]
+    keys = ("penalty", "mean_test_score", "std_error", "n_folds", "rank_test_score")
+    show_table("Settings on hidden links", columns, [[f"{row[key]:.4g}" for key in keys] for row in rows])
+    say(f"Best: penalty {search.best_params_['penalty']:g}, {search.n_communities_} communities; saved in {output}.")
+
+
+def compare(
+    graph: GraphName,
+    models: Annotated[str, typer.Option(help=f"Parted by commas: {','.join(MODELS)}.")] = "klafter",
+    splits: Annotated[int, typer.Option(min=1, help="Times to hide links.")] = 5,
+    fraction: Annotated[float, typer.Option(help="Share of the dyads to hide.")] = 0.2,
+    protocol: Annotated[str, typer.Option(help="clean, or entries as in the paper.")] = "clean",
+    results: Annotated[Path | None, typer.Option(help="Keep runs in this JSON file and go on from it.")] = None,
+    binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare models, and trivial baselines, on the same hidden links.
+
+    **Examples**
+
+    `klafter compare friends.tsv --models klafter,irm --splits 10`
+
+    `klafter compare karate --results karate.json --json`
+    """
+    from klafter.evaluation import BASELINES
+    from klafter.evaluation import compare as run_comparison
+
+    if results is not None:
+        check_output(results, graph)
+    chosen = [make_model(name.strip(), {"n_jobs": jobs}) for name in models.split(",")]
+    network = load_graph(graph)
+    network = network.binarize() if binarize else network
+    for model in chosen:
+        check_values(network, model)
+    total, done = splits * (len(chosen) + len(BASELINES)), 0
+    with watched(quiet or as_json) as meter:
+
+        def count(record: dict) -> None:
+            nonlocal done
+            done += 1
+            meter.at(done / total, f"{record['model']}, split {record['split']}")
+
+        found = run_comparison(
+            chosen, network, protocol, splits, fraction, random_state=seed, results=results, callback=count
+        )
+    if as_json:
+        print_json({"title": found.title, "rows": found.rows, "records": list(found.records)})
+        return
+    header, *body = found._cells()
+    numbers_fold = {"justify": "right"}
+    show_table(found.title, [(header[0], {"no_wrap": True}), *((name, numbers_fold) for name in header[1:])], body)

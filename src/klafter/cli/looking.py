@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,8 +38,7 @@ def communities(
     fitted = load_model(model)
     found, alone = describe_communities(fitted), sorted(fitted.unassigned(), key=str)
     if as_json:
-        rows = [{**item._asdict(), "size": len(item.members), "shared": sorted(item.shared, key=str)} for item in found]
-        print_json({"communities": rows, "unassigned": alone})
+        print_json({"communities": found, "unassigned": alone})
         return
     show_communities(found, alone, members)
 
@@ -52,7 +52,7 @@ def show_communities(found: list, alone: list, members: int) -> None:
         ("members, * also elsewhere", {}),
     ]
     rows = [
-        (item.number, len(item.members), f"{item.density:.2f}", name_members(item.members, members, item.shared))
+        (item["number"], item["size"], _share(item["density"]), name_members(item["members"], members, item["shared"]))
         for item in found
     ]
     if found:
@@ -63,8 +63,13 @@ def show_communities(found: list, alone: list, members: int) -> None:
         say(f"In none, {len(alone)}: {name_members(alone, 2 * members)}")
 
 
-def name_members(names: list, most: int, starred: set | frozenset = frozenset()) -> str:
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def name_members(names: list, most: int, starred: Collection = ()) -> str:
     """Some names, a star on those that are also elsewhere, and how many more there are."""
+    starred = set(starred)
     shown = names[:most] if most else names
     more = f" and {len(names) - len(shown)} more" if len(shown) < len(names) else ""
     return ", ".join(f"{name}*" if name in starred else str(name) for name in shown) + more
@@ -145,9 +150,3 @@ def show_explanation(found) -> None:
     columns = [("for or against", NUMBER), ("what", {})]
     rows = [(f"{value:+.2f}", what) for what, value in found.parts]
     show_table(f"{found.source} - {found.target}: probability of a link {found.probability:.3f}", columns, rows)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    for command in (communities, predict, explain):
-        app.command()(command)

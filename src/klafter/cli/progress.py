@@ -30,8 +30,14 @@ class Meter:
         with self._lock:
             self._runs[progress.run] = max(share, self._runs.get(progress.run, 0.0))
             done = sum(self._runs.values()) / max(progress.n_runs, 1)
-            run = f"{progress.stage}, {progress.run + 1} of {progress.n_runs}, {progress.n_communities} communities"
-            self._advance(min(done, 1.0), run)
+            self.at(
+                done, f"{progress.stage}, {progress.run + 1} of {progress.n_runs}, {progress.n_communities} communities"
+            )
+
+    def at(self, done: float, text: str) -> None:
+        """Move the bar to a share of the whole."""
+        if self._advance is not None:
+            self._advance(min(done, 1.0), text)
 
 
 @contextmanager

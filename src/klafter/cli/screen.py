@@ -59,7 +59,8 @@ def show_table(title: str, columns: Sequence[Column], rows: Iterable[Sequence[ob
     from rich import box
     from rich.table import Table
 
-    table = Table(title=plain(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    say(title, "bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name, how in columns:
         table.add_column(name, **{"overflow": "fold", **how})
     for row in rows:

@@ -32,10 +32,12 @@ class Interrupted(Exception):
 class SentenceGroup(TyperGroup):
     """A group of commands whose errors are sentences, without boxes and tracebacks."""
 
-    def main(self, *args, standalone_mode: bool = True, **extra):
+    def main(
+        self, args=None, prog_name=None, complete_var=None, standalone_mode=True, windows_expand_args=True, **extra
+    ):
         """Run and exit with a code that means something."""
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
             sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
