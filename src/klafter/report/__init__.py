@@ -1,0 +1,39 @@
+"""Seeing it: the report as one page, figures for papers, and the facts behind both."""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
+_HOMES = {
+    "report": "html",
+    "Facts": "tables",
+    "gather": "tables",
+    "plot_adjacency": "figures",
+    "plot_affinities": "figures",
+    "plot_history": "figures",
+    "plot_memberships": "figures",
+    "plot_network": "figures",
+    "plot_path": "figures",
+    "plot_roc": "figures",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return __all__
+
+
+class _Callable(ModuleType):
+    """``klafter.report(model, path)`` is ``klafter.report.report(model, path)``."""
+
+    def __call__(self, model, path, *, held=None, title=None):
+        return self.report(model, path, held=held, title=title)
+
+
+sys.modules[__name__].__class__ = _Callable

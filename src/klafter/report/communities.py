@@ -1,0 +1,100 @@
+"""The table of communities: how large, how dense, who is in the middle, whom they share, what they have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph import Graph
+from klafter.report.cover import entries, inner_degrees, pattern, sizes
+from klafter.report.enrichment import Enriched, enriched_values
+
+
+@dataclass(frozen=True)
+class Community:
+    """One community; members and overlaps are rows of the graph and numbers of communities."""
+
+    number: int
+    size: int
+    inner_links: int
+    density: float | None  # of the dyads inside that somebody observed; None when there are none
+    members: list[int]  # those with links to most other members first
+    tightness: list[float]  # of each of them, the share of other members it is linked with
+    n_shared: int  # members that are in other communities too
+    shared_with: list[tuple[int, int]]  # (community, members in both), most first
+    enriched: list[Enriched] = field(default_factory=list)
+    affinity: float | None = None
+    stability: float | None = None
+
+
+def community_table(graph: Graph, z: sparse.csr_array, affinities=None, stability=None) -> list[Community]:
+    """Every community of a cover, in the model's order."""
+    member = pattern(z)
+    inner = inner_degrees(pattern(graph.links), member)
+    inner = inner if not graph.directed else inner + inner_degrees(pattern(graph.links).T, member)
+    unseen = np.asarray(inner_degrees(pattern(graph.hidden), member).sum(axis=0)).ravel()
+    overlap = sparse.csr_array(member.T @ member)
+    several = (np.diff(member.indptr) > 1).astype(float)
+    shared = np.asarray(member.T @ several).ravel()
+    columns, degrees = sparse.csr_array(member.T), sparse.csr_array(inner.T)
+    common = enriched_values(z, graph.attributes)
+    rows = []
+    for k, size in enumerate(sizes(member).tolist()):
+        order, tightness = _tightest_first(columns, degrees, k, graph.directed)
+        links = int(entries(degrees, k)[1].sum()) // 2
+        dyads = size * (size - 1) - int(unseen[k]) if graph.directed else (size * (size - 1) - int(unseen[k])) // 2
+        rows.append(
+            Community(
+                number=k,
+                size=size,
+                inner_links=links,
+                density=links / dyads if dyads > 0 else None,
+                members=order,
+                tightness=tightness,
+                n_shared=int(shared[k]),
+                shared_with=_partners(overlap, k),
+                enriched=common[k],
+                affinity=None if affinities is None else float(affinities[k, k]),
+                stability=None if stability is None else float(stability[k]),
+            )
+        )
+    return rows
+
+
+def _tightest_first(columns, degrees, k: int, directed: bool) -> tuple[list[int], list[float]]:
+    """Members of a community by the share of the others they are linked with."""
+    members, _ = entries(columns, k)
+    linked, degree = entries(degrees, k)
+    count = dict(zip(linked.tolist(), degree.tolist()))
+    most = max(1, (len(members) - 1) * (2 if directed else 1))
+    share = np.array([count.get(i, 0.0) / most for i in members.tolist()])
+    order = np.lexsort((members, -share))
+    return members[order].tolist(), share[order].tolist()
+
+
+def _partners(overlap: sparse.csr_array, k: int) -> list[tuple[int, int]]:
+    """Communities that share members with k, those that share most first."""
+    other, count = entries(overlap, k)
+    pairs = [(j, int(c)) for j, c in zip(other.tolist(), count.tolist()) if j != k and c]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Nodes whose communities are exactly these."""
+
+    communities: tuple[int, ...]
+    size: int
+
+
+def overlap_table(z: sparse.csr_array, n: int = 30) -> list[Overlap]:
+    """The commonest exact combinations of two or more communities, and single ones beside them."""
+    counts: dict[tuple[int, ...], int] = {}
+    for i in range(z.shape[0]):
+        key = tuple(entries(z, i)[0].tolist())
+        if key:
+            counts[key] = counts.get(key, 0) + 1
+    rows = [Overlap(key, count) for key, count in counts.items()]
+    return sorted(rows, key=lambda row: (-row.size, len(row.communities), row.communities))[:n]

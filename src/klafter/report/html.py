@@ -1,0 +1,119 @@
+"""The report: one page that opens from disk and asks nothing of any network."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import math
+import os
+import tempfile
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from klafter.report.tables import Facts, gather
+
+SCRIPTS = ("page.js", "network.js", "tables.js", "charts.js", "matrix.js", "main.js")
+
+
+def report(model, path, *, held=None, title: str | None = None) -> Path:
+    """Write a page that tells the story of a fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    path : path of the page to write; an old one is replaced only when the new one is complete
+    held : (pairs, values), optional
+        Held-out dyads, such as those of ``split_dyads``: adds how well they were predicted.
+    title : str, optional
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import klafter as kl
+    >>> from klafter.datasets import load_karate
+    >>> model = kl.KLafter(n_init=2, n_smooth=10, random_state=0).fit(load_karate())
+    >>> report(model, "karate.html").name  # doctest: +SKIP
+    'karate.html'
+    """
+    return write_page(render(gather(model, held, title)), path)
+
+
+def render(facts: Facts) -> str:
+    """The page as text."""
+    page = files("klafter.report") / "page"
+    parts = {
+        "TITLE": escape(facts.title),
+        "STYLE": (page / "style.css").read_text(encoding="utf-8"),
+        "SCRIPT": "\n".join((page / name).read_text(encoding="utf-8") for name in SCRIPTS),
+        "DATA": as_json(facts),
+    }
+    text = (page / "template.html").read_text(encoding="utf-8")
+    head, *rest = text.split("{{")
+    return head + "".join(parts[name] + tail for name, tail in (piece.split("}}", 1) for piece in rest))
+
+
+def as_json(facts: Facts) -> str:
+    """The facts as JSON that is safe inside a script element, whatever labels hold."""
+    plain = _plain(facts)
+    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _plain(value):
+    """Dataclasses, arrays and numbers as JSON knows them; six digits are enough to look at."""
+    if isinstance(value, (str, bool)) or value is None:
+        return value
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return _short(float(value))
+    if isinstance(value, np.ndarray):
+        return base64.b64encode(_bytes(value)).decode("ascii")
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value]
+
+
+def _bytes(array: np.ndarray) -> bytes:
+    """Booleans eight to a byte, the rest as they are."""
+    return (np.packbits(array) if array.dtype == bool else array.astype(np.uint8)).tobytes()
+
+
+def _short(number: float) -> float | int | None:
+    """Six digits; whole numbers without a point; nothing for what is not finite."""
+    if not math.isfinite(number):
+        return None
+    number = float(f"{number:.6g}")
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number
+
+
+def write_page(text: str, path) -> Path:
+    """Write a page in one go: a reader finds the old one or the new one, never a part."""
+    path = Path(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
+            out.write(text)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

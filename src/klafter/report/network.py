@@ -1,0 +1,141 @@
+"""What to draw: all nodes of a small graph, or the network of communities of a large one and each of them inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph import Graph
+from klafter.report.communities import Community
+from klafter.report.cover import pattern, sizes
+from klafter.report.layout import force_layout, separate, spacing
+
+NODES = 2_000  # drawn one by one up to here
+LINKS = 40_000  # drawn at most
+COMMUNITIES = 300  # drawn at most in the network of communities
+MEMBERS = 100  # drawn at most inside one community
+INNER = 300_000  # links drawn at most inside all communities together
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes with places, and links as pairs of rows."""
+
+    x: list[float]
+    y: list[float]
+    radius: list[float]
+    links: list[tuple[int, int]]
+    n_left_out: int  # links that are not drawn
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Communities with places, ties between them, and the inner links of each."""
+
+    numbers: list[int]
+    x: list[float]
+    y: list[float]
+    radius: list[float]
+    ties: list[tuple[int, int, int, int]]  # community, community, links between, members of both
+    inner: dict[int, list[int]]  # community: positions in its members, two for each link
+    members_drawn: int
+
+
+def draw_network(graph: Graph, z: sparse.csr_array) -> Network:
+    """Places of all nodes; a random part of the links when there are very many."""
+    degree = np.asarray(pattern(graph.links).sum(axis=1)).ravel()
+    radius = 0.16 + 0.16 * np.sqrt(degree / max(degree.max(initial=0), 1))
+    place, radius = _place(force_layout(graph.links, z), radius)
+    pairs = link_pairs(graph)
+    keep = np.arange(len(pairs))
+    if len(pairs) > LINKS:
+        keep = np.sort(np.random.default_rng(0).choice(len(pairs), LINKS, replace=False))
+    return Network(
+        place[:, 0].tolist(),
+        place[:, 1].tolist(),
+        radius.tolist(),
+        list(map(tuple, pairs[keep].tolist())),
+        len(pairs) - len(keep),
+    )
+
+
+def _place(place: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places without overlaps, and radii in the same unit; they came as shares of the distance of neighbours."""
+    radius = radius * spacing(place)
+    return separate(place, 1.2 * radius), radius
+
+
+def link_pairs(graph: Graph) -> np.ndarray:
+    """Rows of both ends of each link, undirected ones once."""
+    links = sparse.coo_array(graph.links)
+    keep = np.ones(links.nnz, bool) if graph.directed else links.row < links.col
+    return np.column_stack([links.row[keep], links.col[keep]])
+
+
+def draw_overview(graph: Graph, z: sparse.csr_array, communities: list[Community]) -> Overview:
+    """The largest communities and what connects them."""
+    size = sizes(z)
+    shown = np.sort(np.argsort(-size, kind="stable")[:COMMUNITIES])
+    ties = _ties(graph, pattern(z)[:, shown])
+    near = sparse.coo_array((np.ones(len(ties)), (ties[:, 0], ties[:, 1])), shape=(len(shown),) * 2)
+    radius = 0.12 + 0.33 * np.sqrt(size[shown] / max(size.max(initial=0), 1))
+    place, radius = _place(force_layout(sparse.csr_array(near), sparse.csr_array((len(shown), 0))), radius)
+    ties[:, :2] = shown[ties[:, :2]]
+    return Overview(
+        shown.tolist(),
+        place[:, 0].tolist(),
+        place[:, 1].tolist(),
+        radius.tolist(),
+        list(map(tuple, ties.tolist())),
+        _inner_links(graph, communities),
+        MEMBERS,
+    )
+
+
+def _ties(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
+    """Rows (community, community, links, shared members): for each community the ``most`` it is closest to."""
+    links = (z.T @ pattern(graph.links) @ z).toarray()
+    links = links + links.T if graph.directed else links
+    shared = (z.T @ z).toarray()
+    closeness = (links + 5 * shared) / np.sqrt(np.outer(*(2 * [np.maximum(sizes(z), 1)])))
+    np.fill_diagonal(closeness, 0)
+    best = np.argsort(-closeness, axis=1, kind="stable")[:, :most]
+    pairs = {(min(k, m), max(k, m)) for k, row in enumerate(best.tolist()) for m in row if closeness[k, m] > 0}
+    rows = [(k, m, int(links[k, m]), int(shared[k, m])) for k, m in sorted(pairs)]
+    return np.array(rows, dtype=int).reshape(-1, 4)
+
+
+def _inner_links(graph: Graph, communities: list[Community]) -> dict[int, list[int]]:
+    """Links among the tightest members of each community, by their positions there."""
+    position = _positions(communities, graph.n_nodes)
+    pairs = link_pairs(graph)
+    blocks = [_inner_block(position, pairs[a : a + 200_000]) for a in range(0, len(pairs), 200_000)]
+    rows = np.concatenate([np.zeros((0, 3), int), *blocks])
+    tight = np.argsort(rows[:, 1:].max(axis=1), kind="stable")[:INNER]
+    rows = rows[tight]
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    groups = np.split(rows[:, 1:], np.flatnonzero(np.diff(rows[:, 0])) + 1) if len(rows) else []
+    numbers = np.unique(rows[:, 0]).tolist()
+    return {k: group.ravel().tolist() for k, group in zip(numbers, groups)}
+
+
+def _positions(communities: list[Community], n: int) -> sparse.csr_array:
+    """One plus the place of each drawn member in its community."""
+    members = [c.members[:MEMBERS] for c in communities]
+    node = np.array([i for row in members for i in row], dtype=int)
+    which = np.repeat([c.number for c in communities], [len(row) for row in members]).astype(int)
+    place = np.array([t + 1 for row in members for t in range(len(row))], dtype=float)
+    return sparse.csr_array((place, (node, which)), shape=(n, len(communities)))
+
+
+def _inner_block(position: sparse.csr_array, pairs: np.ndarray) -> np.ndarray:
+    """(community, position, position) of the links whose ends share a community."""
+    here, there = position[pairs[:, 0]], position[pairs[:, 1]]
+    both = pattern(here).multiply(pattern(there))
+    first, second = sparse.coo_array(here.multiply(both)), sparse.coo_array(there.multiply(both))
+    order = [np.lexsort((m.col, m.row)) for m in (first, second)]
+    return np.column_stack(
+        [first.col[order[0]], first.data[order[0]].astype(int) - 1, second.data[order[1]].astype(int) - 1]
+    )

@@ -1,0 +1,96 @@
+// Charts in SVG: lines, calibration, and overlaps in the manner of UpSet.
+const INKS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+
+function ticks(low, high, wanted = 5) {
+  const rough = (high - low) / wanted || 1, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const all = [];
+  for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) all.push(Number(v.toPrecision(12)));
+  return all;
+}
+
+function chart(title, series, { x: xName, y: yName, unit = false, diagonal = false, dots = false }) {
+  const [w, h, left, right, top, bottom] = [420, 300, 62, 12, 10, 44];
+  const xs = series.flatMap((s) => s.x), ys = series.flatMap((s) => s.y);
+  const range = (v, pad) => { const a = Math.min(...v), b = Math.max(...v), room = (b - a || Math.abs(b) || 1) * pad; return [a - room, b + room]; };
+  const [x0, x1] = unit ? [0, 1] : [0, Math.max(...xs) * 1.02 || 1], [y0, y1] = unit ? [0, 1] : range(ys, 0.06);
+  const px = (v) => left + (v - x0) / (x1 - x0) * (w - left - right), py = (v) => h - bottom - (v - y0) / (y1 - y0) * (h - top - bottom);
+  const picture = draw("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": title });
+  const write = (text, x, y, anchor, more = {}) => { const t = draw("text", { x, y, "text-anchor": anchor, ...more }); t.textContent = text; picture.append(t); };
+  for (const v of ticks(y0, y1)) { picture.append(draw("line", { class: "grid", x1: left, x2: w - right, y1: py(v), y2: py(v) })); write(v.toLocaleString("en"), left - 8, py(v) + 4, "end"); }
+  for (const v of ticks(x0, x1)) write(v.toLocaleString("en"), px(v), h - bottom + 18, "middle");
+  write(xName, (left + w - right) / 2, h - 6, "middle");
+  write(yName, 0, 0, "middle", { transform: `translate(13 ${(top + h - bottom) / 2}) rotate(-90)` });
+  if (diagonal) picture.append(draw("line", { x1: px(0), y1: py(0), x2: px(1), y2: py(1), stroke: css("--soft"), "stroke-dasharray": "4 4", opacity: 0.6 }));
+  [...series].reverse().forEach((s) => {
+    picture.append(draw("polyline", { class: "series", points: s.x.map((v, t) => `${px(v).toFixed(1)},${py(s.y[t]).toFixed(1)}`).join(" "), stroke: s.colour, "stroke-width": s.bold ? 2.6 : 1.6, opacity: s.opacity || 1 }));
+    if (dots || s.x.length === 1) picture.append(...s.x.map((v, t) => draw("circle", { cx: px(v), cy: py(s.y[t]), r: 3.4, fill: s.colour })));
+  });
+  return el("figure", {}, el("figcaption", {}, title), picture);
+}
+
+const key = (series) => el("ul", { class: "legend" }, series.map((s) => el("li", {}, dot(s.colour), s.name)));
+
+function startHeld() {
+  if (!DATA.held) return;
+  show("held");
+  const { predictors, calibration, n_dyads, n_links } = DATA.held;
+  $("held-hint").textContent = `${count(n_dyads)} dyads that the model never saw, ${count(n_links)} of them links, beside predictors that need no model.`;
+  const lines = (name) => predictors.map((p, t) => ({ name: p.name, x: p[name][0], y: p[name][1], colour: INKS[t % INKS.length], bold: t === 0 }));
+  const charts = [chart("ROC", lines("roc"), { x: "false positive rate", y: "true positive rate", unit: true, diagonal: true }),
+    chart("Precision and recall", lines("precision_recall"), { x: "recall", y: "precision", unit: true })];
+  if (calibration) charts.push(chart("Calibration", [{ name: predictors[0].name, x: calibration[0], y: calibration[1], colour: INKS[0] }], { x: "predicted probability", y: "share of links", unit: true, diagonal: true, dots: true }));
+  $("held-charts").append(...charts);
+  $("held-charts").after(key(lines("roc")));
+  const names = [["roc_auc", "AUC"], ["average_precision", "Average precision"], ["log_loss", "Log loss"], ["brier", "Brier score"]];
+  const value = (x) => (x === null ? "" : x.toFixed(3));
+  $("held-table").append(el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Predictor"), names.map(([, name]) => el("th", { scope: "col", class: "number" }, name)))),
+    el("tbody", {}, predictors.map((p, t) => el("tr", { class: t ? null : "best" }, el("td", {}, p.name), names.map(([each]) => el("td", { class: "number" }, t && each !== "roc_auc" && each !== "average_precision" ? "" : value(p.measures[each]))))))));
+}
+
+function startFit() {
+  const { runs } = DATA;
+  const words = [`${summary.model}${summary.link ? ` with the ${summary.link} link` : ""}`];
+  if (summary.seconds) words.push(`fitted in ${digits(summary.seconds, 2)} s`);
+  if (summary.converged !== null) words.push(summary.converged ? "converged" : "stopped at its last round before it converged");
+  if (runs.length > 1) words.push(many(runs.length, "run"));
+  if (summary.n_hidden) words.push(`${many(summary.n_hidden, "dyad")} hidden of ${count(summary.n_dyads + summary.n_hidden)}`);
+  $("fit-hint").textContent = `${words.join(", ")}.`;
+  if (runs.length) {
+    const best = runs.reduce((a, b) => (Math.min(...b.objective) < Math.min(...a.objective) ? b : a));
+    const lines = (name) => [best, ...runs.filter((r) => r !== best)].map((r, t) => ({ x: r.seconds, y: r[name], colour: t ? css("--edge") : INKS[0], bold: !t, opacity: t ? 0.55 : 1 }));
+    $("fit-charts").append(chart("Objective", lines("objective"), { x: "seconds", y: "objective" }), chart("Number of communities", lines("n_communities"), { x: "seconds", y: "communities" }));
+    if (runs.length > 1) $("fit-charts").after(key([{ name: "run with the lowest objective", colour: INKS[0] }, { name: "other runs", colour: css("--edge") }]));
+  }
+}
+
+function startOverlaps() {
+  const sets = DATA.overlaps;
+  if (!sets.some((s) => s.communities.length > 1)) return;
+  show("overlaps");
+  const rows = [...new Set(sets.flatMap((s) => s.communities))].sort((a, b) => communities[b].size - communities[a].size);
+  const [step, line, left, top] = [30, 20, 150, 120], w = left + sets.length * step + 10, h = top + rows.length * line + 14;
+  const most = Math.max(...sets.map((s) => s.size)), largest = Math.max(...rows.map((k) => communities[k].size));
+  const picture = draw("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "Sets of communities and how many nodes are in exactly these" });
+  const write = (text, x, y, anchor) => { const t = draw("text", { x, y, "text-anchor": anchor }); t.textContent = text; picture.append(t); };
+  const y = new Map(rows.map((k, t) => [k, top + 14 + t * line]));
+  rows.forEach((k, t) => {
+    if (t % 2 === 0) picture.append(draw("rect", { x: left - 8, y: y.get(k) - line / 2, width: w - left + 8, height: line, fill: css("--faint"), class: "stripe" }));
+    const size = 70 * communities[k].size / largest;
+    picture.append(draw("rect", { x: left - 44 - size, y: y.get(k) - 5, width: size, height: 10, rx: 2, fill: colours[k] }));
+    write(String(k), left - 20, y.get(k) + 4, "end");
+  });
+  sets.forEach((s, t) => {
+    const x = left + t * step + step / 2, tall = (top - 30) * s.size / most;
+    const group = draw("g", {}), title = draw("title");
+    title.textContent = `${many(s.size, "node")} in ${s.communities.map((k) => nameOf(k).toLowerCase()).join(" and ")}`;
+    group.append(title, draw("rect", { x: x - 9, y: top - 6 - tall, width: 18, height: tall, rx: 2, fill: s.communities.length > 1 ? css("--accent") : css("--nobody") }));
+    rows.forEach((k) => { if (!s.communities.includes(k)) group.append(draw("circle", { cx: x, cy: y.get(k), r: 3, fill: css("--line") })); });
+    const places = s.communities.map((k) => y.get(k));
+    if (places.length > 1) group.append(draw("line", { x1: x, x2: x, y1: Math.min(...places), y2: Math.max(...places), stroke: css("--soft"), "stroke-width": 2 }));
+    s.communities.forEach((k) => group.append(draw("circle", { cx: x, cy: y.get(k), r: 5.5, fill: colours[k] })));
+    picture.append(group);
+    write(String(s.size), x, top - 12 - tall, "middle");
+  });
+  $("upset").replaceChildren(picture);
+}

@@ -1,0 +1,70 @@
+// Tables: communities, links worth a look, measures, parameters.
+const enriched = (e) => el("div", {}, `${e.attribute}: ${e.value} `, el("span", { class: "muted", title: `q = ${digits(e.q, 2)}; ${e.total} of all ${e.known} nodes` }, `${e.inside} of ${e.members}`));
+
+function communityColumns() {
+  const has = (name) => communities.some((c) => c[name] !== null);
+  const share = (c, name) => (c[name] === null ? "" : [percent(c[name]), bar(c[name])]);
+  return [
+    { name: "Community", value: (c) => c.number, cell: (c) => chip(c.number, String(c.number)) },
+    { name: "Members", number: true, value: (c) => c.size, cell: (c) => count(c.size) },
+    { name: "Inner links", number: true, value: (c) => c.inner_links, cell: (c) => count(c.inner_links) },
+    { name: "Density", value: (c) => c.density ?? -1, cell: (c) => share(c, "density") },
+    { name: "Shared", number: true, value: (c) => c.n_shared, cell: (c) => count(c.n_shared) },
+    has("affinity") && { name: "Affinity", number: true, value: (c) => c.affinity, cell: (c) => digits(c.affinity) },
+    has("stability") && { name: "Stability", value: (c) => c.stability, cell: (c) => share(c, "stability") },
+    communities.some((c) => c.enriched.length) && { name: "Over-represented", value: (c) => (c.enriched.length ? -Math.log(c.enriched[0].q + 1e-300) : -1), cell: (c) => c.enriched.slice(0, 3).map(enriched) },
+    { name: "Tightest members", wide: true, cell: (c) => [c.members.slice(0, 6).map(label).join(", "), el("span", { class: "muted" }, c.size > 6 ? ` and ${count(c.size - 6)} more` : "")] },
+  ].filter(Boolean);
+}
+
+function startCommunities() {
+  if (!communities.length) return;
+  show("communities");
+  const columns = communityColumns(), body = el("tbody");
+  let limit = 25, sorted = 1, down = true;
+  const heads = columns.map((column, t) => el("th", { scope: "col", class: column.number ? "number" : null },
+    column.value ? el("button", { type: "button", onclick: () => { down = sorted === t ? !down : t > 0; sorted = t; fill(); } }, column.name) : column.name));
+  const more = el("button", { type: "button", class: "more", onclick: () => { limit = Infinity; fill(); } }, `Show all ${count(communities.length)} communities`);
+  const rowOf = (c) => el("tr", { "data-community": c.number, class: chosen.community === c.number ? "chosen" : null },
+    columns.map((column) => el("td", { class: column.number ? "number" : column.wide ? "wide" : null }, [column.cell(c)].flat())));
+  const fill = () => {
+    const sign = down ? -1 : 1, { value } = columns[sorted];
+    const order = [...communities].sort((a, b) => sign * (value(a) - value(b)) || a.number - b.number);
+    body.replaceChildren(...order.slice(0, limit).map(rowOf));
+    heads.forEach((head, t) => { if (columns[t].value) head.setAttribute("aria-sort", t === sorted ? (down ? "descending" : "ascending") : "none"); });
+    more.hidden = communities.length <= limit;
+  };
+  $("community-table").append(el("table", {}, el("thead", {}, el("tr", {}, heads)), body));
+  $("community-table").after(more);
+  onSelect(() => body.querySelectorAll("tr").forEach((row) => row.classList.toggle("chosen", Number(row.dataset.community) === chosen.community)));
+  fill();
+}
+
+function why(parts) {
+  return el("div", { class: "why" }, parts.map(([what, value]) =>
+    el("span", {}, el("b", { class: value < 0 ? "minus" : "plus" }, `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`), ` ${what}`)));
+}
+
+function linkTable(id, rows) {
+  if (!rows.length) return;
+  show(id);
+  const hidden = rows.some((row) => row.hidden);
+  const heads = ["Link", "Probability", hidden && "Observed", "Why"].filter(Boolean);
+  const p = (x) => (x >= 0.1 && x < 0.995 ? x.toFixed(2) : digits(x, x < 0.1 ? 2 : 4));
+  const line = (row) => el("tr", {}, el("td", {}, nodeButton(row.source), arrow, nodeButton(row.target)), el("td", {}, p(row.probability), bar(row.probability)),
+    hidden ? el("td", { class: "muted" }, row.hidden ? "never" : "no link") : null, el("td", {}, row.parts.length ? why(row.parts) : ""));
+  $(`${id}-table`).append(el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows.map(line))));
+}
+
+function startLinks() {
+  $("missing-hint").textContent = summary.n_hidden
+    ? "Pairs without a known link that the model finds likeliest: never observed, or observed without one."
+    : "Pairs observed without a link that the model finds likeliest.";
+  linkTable("missing", DATA.missing);
+  linkTable("surprising", DATA.surprising);
+}
+
+function startParameters() {
+  $("parameters").append(...DATA.parameters.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  $("notes").append(...summary.notes.map((note) => el("li", {}, note)));
+}

@@ -1,0 +1,169 @@
+"""The facts of a fitted model: one source for the page, the screen and the tests. What a model lacks is None."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from klafter.report.communities import Community, Overlap, community_table, overlap_table
+from klafter.report.cover import as_cover, pattern
+from klafter.report.enrichment import show_value
+from klafter.report.fit import Run, community_stability, parameters, runs
+from klafter.report.held import Judged, judge
+from klafter.report.matrix import Matrices, matrices
+from klafter.report.network import NODES, Network, Overview, draw_network, draw_overview
+from klafter.report.palette import community_colours
+from klafter.report.suggestions import Suggestion, missing_links, surprising_links
+
+AFFINITIES = 80  # communities of a heat map at most
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The numbers at the top of the page."""
+
+    model: str
+    n_nodes: int
+    n_links: int
+    n_dyads: int
+    n_hidden: int
+    directed: bool
+    values: tuple[float, float] | None  # least and largest link value, unless all are 1
+    n_communities: int
+    n_overlapping: int  # nodes in two communities or more
+    n_unassigned: int
+    objective: float | None
+    link: str | None
+    seconds: float | None
+    n_steps: int | None
+    converged: bool | None
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """One entry for each node."""
+
+    labels: list[str]
+    degrees: list[int]
+    memberships: list[list[int]]
+    weights: list[list[float]] | None  # unless all memberships are whole
+    attributes: dict[str, tuple[list[str], list[int]]]  # values, and a code for each node, -1 where unknown
+
+
+@dataclass(frozen=True)
+class Affinities:
+    """W between some communities."""
+
+    numbers: list[int]
+    values: list[list[float]]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that a report shows."""
+
+    title: str
+    summary: Summary
+    nodes: Nodes
+    communities: list[Community]
+    colours: list[str]
+    overlaps: list[Overlap]
+    network: Network | None
+    overview: Overview | None
+    affinities: Affinities | None
+    matrices: Matrices | None
+    runs: list[Run]
+    parameters: list[tuple[str, str]]
+    held: Judged | None
+    missing: list[Suggestion]
+    surprising: list[Suggestion]
+
+
+def gather(model, held=None, title: str | None = None) -> Facts:
+    """All facts of a fitted model; ``held`` are held-out pairs and their values."""
+    graph, z = model.graph_, as_cover(model.memberships_)
+    w = getattr(model, "affinities_", None)
+    stability = community_stability(z, getattr(model, "restarts_", None))
+    communities = community_table(graph, z, w, stability)
+    small = graph.n_nodes <= NODES
+    return Facts(
+        title=title or f"{type(model).__name__} on a network of {graph.n_nodes:,} nodes",
+        summary=summarise(model, z),
+        nodes=describe_nodes(graph, z),
+        communities=communities,
+        colours=community_colours([c.size for c in communities]),
+        overlaps=overlap_table(z),
+        network=draw_network(graph, z) if small else None,
+        overview=None if small or not communities else draw_overview(graph, z, communities),
+        affinities=_affinities(w, communities),
+        matrices=matrices(model, z),
+        runs=runs(model),
+        parameters=parameters(model),
+        held=None if held is None else judge(model, held[0], held[1]),
+        missing=missing_links(model),
+        surprising=surprising_links(model),
+    )
+
+
+def summarise(model, z: sparse.csr_array) -> Summary:
+    """The numbers at the top."""
+    graph = model.graph_
+    count = np.diff(z.indptr)
+    data = graph.links.data
+    valued = len(data) and (data != 1).any()
+    return Summary(
+        model=type(model).__name__,
+        n_nodes=graph.n_nodes,
+        n_links=graph.n_links,
+        n_dyads=graph.n_dyads,
+        n_hidden=graph.n_hidden,
+        directed=graph.directed,
+        values=(float(data.min()), float(data.max())) if valued else None,
+        n_communities=z.shape[1],
+        n_overlapping=int((count > 1).sum()),
+        n_unassigned=int((count == 0).sum()),
+        objective=getattr(model, "objective_", None),
+        link=getattr(model, "link_", None),
+        seconds=getattr(model, "fit_seconds_", None),
+        n_steps=getattr(model, "n_iter_", None),
+        converged=getattr(model, "converged_", None),
+        notes=[*graph.notes, *(getattr(model, "notes_", None) or [])],
+    )
+
+
+def describe_nodes(graph, z: sparse.csr_array) -> Nodes:
+    """Labels, degrees, memberships and attributes."""
+    links = pattern(graph.links)
+    degree = np.asarray(links.sum(axis=1)).ravel()
+    degree = degree + np.asarray(links.sum(axis=0)).ravel() if graph.directed else degree
+    whole = z.nnz == 0 or bool((z.data == 1).all())
+    return Nodes(
+        labels=[str(graph.label(i)) for i in range(graph.n_nodes)],
+        degrees=degree.astype(int).tolist(),
+        memberships=[row.tolist() for row in np.split(z.indices, z.indptr[1:-1])],
+        weights=None if whole else [row.tolist() for row in np.split(z.data, z.indptr[1:-1])],
+        attributes={name: _coded(column) for name, column in graph.attributes.items()},
+    )
+
+
+def _coded(column) -> tuple[list[str], list[int]]:
+    """Different values as text, and the place of each node's among them, -1 where unknown."""
+    places: dict[str, int] = {}
+    codes = []
+    for value in np.asarray(column).tolist():
+        text = show_value(value)
+        codes.append(places.setdefault(text, len(places)) if text else -1)
+    return list(places), codes
+
+
+def _affinities(w, communities: list[Community]) -> Affinities | None:
+    """W between the largest communities."""
+    if w is None or not communities:
+        return None
+    largest = sorted(communities, key=lambda c: (-c.size, c.number))[:AFFINITIES]
+    numbers = sorted(c.number for c in largest)
+    dense = w[numbers][:, numbers]
+    return Affinities(numbers, np.asarray(dense.toarray() if sparse.issparse(dense) else dense, float).tolist())
