@@ -1,0 +1,98 @@
+"""IRM: blocks of nodes that link alike, their number learned."""
+
+from __future__ import annotations
+
+from klafter.graph import Graph
+from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.sampler import COUNTS_CURE, Sampler, check_links, check_prior
+from klafter.sampling.irm import IRMEngine
+
+
+class IRM(Sampler):
+    """The infinite relational model: every node in one block, a link rate for each pair of blocks.
+
+    z ~ CRP(alpha), eta_kl ~ Beta (0/1 links) or Gamma (counts), y_ij ~ eta_{z_i z_j}; eta is integrated out. Collapsed
+    Gibbs with split-merge moves. A sweep costs the links and N K^2.
+
+    Parameters
+    ----------
+    family : {"bernoulli", "poisson"}
+        What link values are: 0/1 or counts.
+    link_prior : (float, float)
+        Beta(a, b) of a block pair's link probability, or Gamma(a, rate b) of its rate.
+    concentration : float, optional
+        alpha of the Chinese restaurant process; drawn with the rest when None.
+    n_moves : int
+        Split-merge moves in a sweep.
+    n_burn, n_draws, n_chains, max_draws, structure, warm_start, n_jobs, random_state
+        See ``Sampler``.
+
+    Attributes
+    ----------
+    memberships_ : (n, K) array of 0/1
+        Of the best sweep.
+    affinities_ : (K, K) array
+        Link probability or rate of each pair of blocks, its mean given the blocks.
+    n_communities_ : int
+    trace_ : dict of (n_chains, n_sweeps) arrays
+        ``log_posterior`` and ``n_communities`` after each sweep.
+    objective_, history_, n_iter_, sweep_seconds_, n_burned_, link_, labels_in_
+        See ``Sampler``.
+
+    References
+    ----------
+    Kemp, Tenenbaum, Griffiths, Yamada, Ueda (2006), Learning systems of concepts with an infinite relational model.
+
+    Examples
+    --------
+    >>> from klafter.datasets import load_karate
+    >>> model = IRM(n_burn=20, n_draws=20, random_state=0).fit(load_karate())
+    >>> model.memberships_.sum(axis=1).max()
+    np.int64(1)
+    """
+
+    def __init__(
+        self,
+        *,
+        family="bernoulli",
+        link_prior=(0.1, 1.0),
+        concentration=None,
+        n_moves=2,
+        n_burn=300,
+        n_draws=300,
+        n_chains=1,
+        max_draws=100,
+        structure=0.0,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        super().__init__(
+            n_burn=n_burn,
+            n_draws=n_draws,
+            n_chains=n_chains,
+            max_draws=max_draws,
+            structure=structure,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.family = family
+        self.link_prior = link_prior
+        self.concentration = concentration
+        self.n_moves = n_moves
+
+    def _check_parameters(self, graph: Graph) -> None:
+        super()._check_parameters(graph)
+        check_choice(self, "family", ("bernoulli", "poisson"))
+        check_prior(self, "link_prior")
+        check_integer(self, "n_moves", 0)
+        if self.concentration is not None:
+            check_real(self, "concentration", low=0.0, strict=True)
+        check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else "graph.binarize()")
+
+    def _engine(self, graph: Graph, seed) -> IRMEngine:
+        a, b = self.link_prior
+        return IRMEngine(
+            self.family, (float(a), float(b)), self.concentration and float(self.concentration), n_moves=self.n_moves
+        )

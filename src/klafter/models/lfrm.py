@@ -1,0 +1,133 @@
+"""LFRM: the latent feature relational model by MCMC, the judge of K-LAFTER."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klafter.core.families import FAMILIES, check_values
+from klafter.graph import Graph
+from klafter.models.checks import check_choice, check_real
+from klafter.models.sampler import Sampler
+from klafter.sampling.lfrm_engine import LFRMEngine
+
+
+class LFRM(Sampler):
+    """The latent feature relational model, sampled: the posterior whose mode K-LAFTER looks for at T = 1.
+
+    Nodes belong to any number of communities, Z ~ IBP(alpha), and x_ij = b + s_i + r_j + z_i' W z_j gives the link.
+    The number of communities is learned. A sweep costs N^2 K: comfortable to a few thousand nodes.
+
+    Parameters
+    ----------
+    family : {"bernoulli", "poisson", "gaussian"}
+        What link values are: 0/1, counts, or real numbers.
+    penalty : float
+        Price of one more community, -log alpha of the Indian buffet process; when learned, where the chain begins.
+    sociality : bool
+        Whether every node has its own tendency to link, s_i and r_i.
+    weight_scale, offdiagonal_scale : float
+        Standard deviation of W inside and between communities; when learned, the scale of its prior.
+    learn : bool
+        Whether alpha and the scales of W are drawn with the rest.
+    init : {"random", "irm", "klafter"}
+        Where chains begin: ten random communities, the blocks of 20 sweeps of IRM, or a short K-LAFTER descent.
+    n_burn, n_draws, n_chains, max_draws, structure, warm_start, n_jobs, random_state
+        See ``Sampler``.
+
+    Attributes
+    ----------
+    memberships_ : (n, K) array of 0/1
+        Of the best sweep.
+    affinities_ : (K, K) array
+        W of the best sweep.
+    n_communities_ : int
+    trace_ : dict of (n_chains, n_sweeps) arrays
+        ``log_posterior`` and ``n_communities`` after each sweep.
+    objective_, history_, n_iter_, sweep_seconds_, n_burned_, link_, labels_in_
+        See ``Sampler``.
+
+    References
+    ----------
+    Miller, Griffiths, Jordan (2009), Nonparametric latent feature models for link prediction, NIPS.
+
+    Examples
+    --------
+    >>> from klafter.datasets import load_karate
+    >>> model = LFRM(n_burn=20, n_draws=30, init="klafter", random_state=0).fit(load_karate())
+    >>> model.trace_["log_posterior"].shape
+    (1, 50)
+    >>> p = model.predict_proba(np.array([[0, 1], [0, 33]]))
+    >>> p[0] > p[1]
+    np.True_
+    """
+
+    def __init__(
+        self,
+        *,
+        family="bernoulli",
+        penalty=0.0,
+        sociality=True,
+        weight_scale=3.2,
+        offdiagonal_scale=1.4,
+        learn=True,
+        init="random",
+        n_burn=500,
+        n_draws=500,
+        n_chains=1,
+        max_draws=100,
+        structure=0.0,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        super().__init__(
+            n_burn=n_burn,
+            n_draws=n_draws,
+            n_chains=n_chains,
+            max_draws=max_draws,
+            structure=structure,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
+        self.family = family
+        self.penalty = penalty
+        self.sociality = sociality
+        self.weight_scale = weight_scale
+        self.offdiagonal_scale = offdiagonal_scale
+        self.learn = learn
+        self.init = init
+
+    def _check_parameters(self, graph: Graph) -> None:
+        super()._check_parameters(graph)
+        check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
+        check_choice(self, "init", ("random", "irm", "klafter"))
+        check_real(self, "penalty")
+        for name in ("weight_scale", "offdiagonal_scale"):
+            check_real(self, name, low=0.0, strict=True)
+        check_values(FAMILIES[self.family], graph.links.data, type(self).__name__)
+
+    def _unit(self, graph: Graph) -> float:
+        """The size of real link values, 1 for others."""
+        if self.family != "gaussian" or not graph.links.nnz:
+            return 1.0
+        return float(np.sqrt(np.mean(graph.links.data**2))) or 1.0
+
+    def _observed(self, graph: Graph) -> Graph:
+        unit = self._unit(graph)
+        return graph if unit == 1.0 else graph.replace(links=graph.links / unit)
+
+    def _engine(self, graph: Graph, seed) -> LFRMEngine:
+        return LFRMEngine(
+            family=self.family,
+            penalty=float(self.penalty),
+            sociality=bool(self.sociality),
+            weight_scale=float(self.weight_scale),
+            offdiagonal_scale=float(self.offdiagonal_scale),
+            learn=bool(self.learn),
+            start=self.init,
+            unit=self._unit(graph),
+        )
+
+    def _precision(self, states: list) -> float:
+        return float(np.mean([state.precision for state in states])) / self._unit(self.graph_) ** 2

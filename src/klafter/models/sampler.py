@@ -1,0 +1,268 @@
+"""What the four samplers share: chains side by side, thinned draws, traces, diagnostics, warm starts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from klafter.core.draws import Draw
+from klafter.core.families import FAMILIES
+from klafter.core.kernel import announce_compilation
+from klafter.graph import Graph
+from klafter.models.base import NetworkModel, Step
+from klafter.models.chain import Chain, Recipe, Task, run_chain
+from klafter.models.checks import check_integer, check_real
+from klafter.models.parallel import run
+
+COUNTS_CURE = 'family="poisson" for counts, or graph.binarize()'
+
+
+class Sampler(NetworkModel):
+    """Base of LFRM, IRM, MMSB and EPM: a subclass gives an engine, the rest is here.
+
+    Each of ``n_chains`` chains owns its seed, makes ``n_burn`` + ``n_draws`` sweeps, and keeps at most ``max_draws``
+    of its draws, evenly thinned, so memory does not grow with sweeps (traces hold a few numbers a sweep). Predictions
+    average the link probability over the draws of all chains. The sweep of highest log posterior after the burn-in,
+    of all chains, gives the communities. Ctrl-C keeps what was sampled.
+
+    Parameters
+    ----------
+    n_burn : int
+        Sweeps of each chain before the first draw.
+    n_draws : int
+        Sweeps of each chain after the burn-in.
+    n_chains : int
+        Chains, each from its own start.
+    max_draws : int
+        Most draws that a chain keeps for predictions.
+    structure : float
+        Weight, in log odds, of the structural expert in predictions; 0 turns it off.
+    warm_start : bool
+        Whether ``fit``, called again on the same graph, continues each chain for another ``n_draws`` sweeps.
+    n_jobs : int, optional
+        Chains run side by side: None is 1, -1 all cores. The result does not depend on it.
+    random_state : int, optional
+        The same seed gives the same result.
+
+    Attributes
+    ----------
+    trace_ : dict of (n_chains, n_sweeps) arrays
+        The log posterior (EPM: the log likelihood) and the number of communities after each sweep, burn-in included;
+        NaN beyond the end of a chain that was stopped.
+    sweep_seconds_ : (n_chains, n_sweeps) array
+        Time of each sweep.
+    n_burned_ : (n_chains,) array
+        Sweeps of each chain that were burn-in.
+    chains_ : list of Chain
+        Where each chain stopped; not saved to files.
+    memberships_, affinities_, n_communities_, history_, labels_in_
+        As in ``KLafter``.
+    objective_ : float
+        Minus the highest log posterior (EPM: log likelihood).
+    n_iter_ : int
+        Sweeps of the longest chain.
+    """
+
+    _density = "log_posterior"  # what the trace holds, a method of the engine
+
+    def __init__(
+        self,
+        *,
+        n_burn=500,
+        n_draws=500,
+        n_chains=1,
+        max_draws=100,
+        structure=0.0,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_burn = n_burn
+        self.n_draws = n_draws
+        self.n_chains = n_chains
+        self.max_draws = max_draws
+        self.structure = structure
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def diagnostics(self) -> dict[str, dict[str, float]]:
+        """Effective sample size and R-hat of each trace after the burn-in, by ArviZ.
+
+        Returns
+        -------
+        dict
+            For each trace ``ess``, how many independent draws its sweeps are worth, and ``r_hat``, how much chains
+            disagree: above 1.01 they need more sweeps; NaN with one chain.
+        """
+        from klafter.sampling.diagnostics import effective_sample_size, r_hat
+
+        check_is_fitted(self, "trace_")
+        answer = {}
+        for name, trace in self.trace_.items():
+            parts = [line[burned:][~np.isnan(line[burned:])] for line, burned in zip(trace, self.n_burned_)]
+            shortest = min(len(part) for part in parts)
+            sampled = np.array([part[:shortest] for part in parts])
+            answer[name] = {
+                "ess": effective_sample_size(sampled),
+                "r_hat": r_hat(sampled) if len(sampled) > 1 else float("nan"),
+            }
+        return answer
+
+    # ---- fitting ------------------------------------------------------------------------------------------------
+
+    def _engine(self, graph: Graph, seed: np.random.SeedSequence) -> Any:
+        """The engine of this model; ``seed`` is for models that choose something by the data first."""
+        raise NotImplementedError
+
+    def _observed(self, graph: Graph) -> Graph:
+        """The graph as the engine sees it."""
+        return graph
+
+    def _precision(self, states: list) -> float:
+        return 1.0
+
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+        *chain_seeds, spare = seeds.spawn(self.n_chains + 1)
+        before = self._chains_before(graph, previous)
+        with announce_compilation():
+            engine, observed = self._engine(graph, spare), self._observed(graph)
+            self._check_engine(engine, before)
+            recipe = Recipe(engine, self._density, self.n_burn, self.n_draws, self.max_draws)
+            tasks = [Task(r, self.n_chains, seed, before.get(r)) for r, seed in enumerate(chain_seeds)]
+            chains = run(partial(run_chain, observed, recipe, callback), tasks, self.n_jobs, client)
+        self._last_engine = engine
+        self._keep(observed, recipe, chains)
+
+    def _chains_before(self, graph: Graph, previous: Graph | None) -> dict[int, Chain]:
+        """The chains to continue, by number."""
+        if not self.warm_start or previous is None:
+            return {}
+        name = type(self).__name__
+        if not hasattr(self, "chains_"):
+            raise ValueError(
+                f"{name}(warm_start=True) has no chains to continue: files do not keep them. Use warm_start=False."
+            )
+        if not _same_graph(graph, previous):
+            raise ValueError(
+                f"{name}(warm_start=True) continues chains on the graph of the last fit, and this is another one. "
+                "Use warm_start=False."
+            )
+        if self.n_chains < len(self.chains_):
+            raise ValueError(
+                f"{name}(warm_start=True) continues the {len(self.chains_)} chains of the last fit; "
+                f"n_chains is {self.n_chains}. Use warm_start=False, or n_chains={len(self.chains_)}."
+            )
+        return {chain.run: chain for chain in self.chains_}
+
+    def _check_engine(self, engine, before) -> None:
+        if before and engine != self._last_engine:
+            raise ValueError(
+                f"{type(self).__name__}(warm_start=True) continues chains of the same model, and its parameters have "
+                "changed. Use warm_start=False."
+            )
+
+    def _keep(self, graph: Graph, recipe: Recipe, chains: list[Chain]) -> None:
+        """The best sweep gives the communities, the draws of all chains the predictions."""
+        engine = recipe.engine
+        peaks = [chain.peak for chain in chains]
+        density, best = max(peaks, key=lambda peak: peak[0])
+        self.chains_ = chains
+        self.restarts_ = [_point(engine, graph, state)[0] for _, state in peaks]
+        self.point_, self.memberships_ = _point(engine, graph, best)
+        size = self.memberships_.shape[1]
+        self.affinities_ = np.asarray(self.point_.affinities)[:size, :size]
+        self.draws_ = [draw for chain in chains for draw in chain.kept(recipe, graph)]
+        self.response_ = self.link_ = engine.response
+        self.precision_ = self._precision([state for _, state in peaks])
+        self.objective_ = -density
+        self.n_iter_ = max(len(chain.density) for chain in chains)
+        self.n_burned_ = np.array([chain.n_burned for chain in chains])
+        self.trace_ = {
+            recipe.density: _table([chain.density for chain in chains]),
+            "n_communities": _table([chain.n_communities for chain in chains]),
+        }
+        self.sweep_seconds_ = _table([chain.seconds for chain in chains])
+        self.history_ = [line for chain in chains for line in _history(chain)]
+
+    def _check_parameters(self, graph: Graph) -> None:
+        check_integer(self, "n_burn", 0)
+        for name in ("n_draws", "n_chains", "max_draws"):
+            check_integer(self, name, 1)
+        check_real(self, "structure", low=0.0)
+        if graph.n_nodes < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two nodes; this graph has {graph.n_nodes}.")
+
+
+def check_prior(model, name: str) -> None:
+    """Refuse what is not a pair of positive numbers."""
+    value = getattr(model, name)
+    try:
+        good = len(value) == 2 and all(np.isfinite(v) and v > 0 for v in value)
+    except TypeError:
+        good = False
+    if not good:
+        raise ValueError(f"{type(model).__name__} needs {name} to be two positive numbers; it is {value!r}.")
+
+
+def check_links(model, graph: Graph, family: str, cure: str) -> None:
+    """Refuse link values that the family cannot have produced, with a cure that this model offers."""
+    values, allowed = graph.links.data, FAMILIES[family]
+    if len(values) and not allowed.allows(values):
+        low, high = min(0.0, values.min()), values.max()
+        raise ValueError(
+            f"{type(model).__name__} needs links of {allowed.values}; this graph has values from {low:g} to "
+            f"{high:g}. Use {cure}."
+        )
+
+
+def _point(engine, graph: Graph, state) -> tuple[Draw, np.ndarray]:
+    """A state as a draw whose first communities are the distinct ones with members, largest first, and those."""
+    draw, members = engine.draw(graph, state), engine.communities(state)
+    keep = distinct(members)
+    order = np.concatenate([keep, np.setdiff1d(np.arange(members.shape[1]), keep)]).astype(np.int64)
+    loadings = sparse.csr_array(sparse.csr_array(draw.memberships)[:, order])
+    affinities = np.asarray(draw.affinities)[np.ix_(order, order)]
+    return draw._replace(memberships=loadings, affinities=affinities), members[:, keep].astype(np.int8)
+
+
+def distinct(members: np.ndarray) -> np.ndarray:
+    """Columns with members, each set of members once, largest first.
+
+    Examples
+    --------
+    >>> distinct(np.array([[1, 0, 1, 1], [0, 0, 0, 1]])).tolist()
+    [3, 0]
+    """
+    seen: dict[bytes, int] = {}
+    for k in np.flatnonzero(members.any(axis=0)).tolist():
+        seen.setdefault(np.ascontiguousarray(members[:, k]).tobytes(), k)
+    keep = np.array(list(seen.values()), np.int64)
+    return keep[np.argsort(-members[:, keep].sum(axis=0, dtype=np.int64), kind="stable")]
+
+
+def _table(rows: list[list]) -> np.ndarray:
+    """Rows of unequal lengths as an array with NaN beyond their ends."""
+    table = np.full((len(rows), max(len(row) for row in rows)), np.nan)
+    for line, row in zip(table, rows):
+        line[: len(row)] = row
+    return table
+
+
+def _history(chain: Chain) -> list[Step]:
+    seconds = chain.start_seconds + np.cumsum(chain.seconds)
+    lines = zip(seconds.tolist(), chain.density, chain.n_communities)
+    return [Step(chain.run, t + 1, s, -value, size) for t, (s, value, size) in enumerate(lines)]
+
+
+def _same_graph(a: Graph, b: Graph) -> bool:
+    if a is b:
+        return True
+    if a.n_nodes != b.n_nodes or a.directed != b.directed or list(a.covariates) != list(b.covariates):
+        return False
+    pairs = [(a.links, b.links), (a.hidden, b.hidden), *zip(a.covariates.values(), b.covariates.values())]
+    return all((one != other).nnz == 0 for one, other in pairs)

@@ -1,0 +1,204 @@
+"""The chain of the latent feature relational model as an engine: ``lfrm`` holds the sweep, this its priors and starts.
+
+    Z ~ IBP(alpha)    W_kk ~ N(0, sw^2)    W_kl ~ N(0, so^2)    s_i, r_i ~ N(0, 1)    y_ij ~ family(x_ij)
+
+With ``learn``: alpha ~ Gamma(1, 1), and 1 / sw^2 ~ Gamma(3, rate 3 scale^2), likewise 1 / so^2. The precision of
+Gaussian link values is always drawn, from Gamma(1, 1) a priori, link values being measured in units of their size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.core.draws import Draw
+from klafter.core.families import FAMILIES, GAUSSIAN, Law
+from klafter.core.objective import data_loss, objective
+from klafter.core.problem import Priors, Problem, State, add_communities, make_priors, make_problem
+from klafter.core.rows import make_cache
+from klafter.sampling import lfrm
+from klafter.sampling.irm import IRMEngine
+from klafter.search import dense
+from klafter.search.moves import drop_empty
+from klafter.search.starts import neighbourhoods
+
+PRECISION_SHAPE, PRECISION_RATE = 1.0, 1.0
+
+
+class LFRMState(NamedTuple):
+    """Parameters, the prices drawn with them, and the precision of Gaussian link values."""
+
+    state: State
+    priors: Priors
+    precision: float
+
+
+@dataclass(frozen=True)
+class LFRMEngine:
+    """The chain of the latent feature relational model.
+
+    Parameters
+    ----------
+    family : {"bernoulli", "poisson", "gaussian"}
+    penalty : float
+        -log alpha, at the start when learned.
+    sociality : bool
+    weight_scale, offdiagonal_scale : float
+        Standard deviations of W, or where their priors have their weight.
+    learn : bool
+        Whether alpha and the scales are drawn too.
+    start : {"random", "irm", "klafter"}
+        Ten random communities; the blocks of a short IRM chain; the optimum of a short K-LAFTER descent.
+    unit : float
+        Unit in which link values were measured; draws undo it.
+    """
+
+    family: str = "bernoulli"
+    penalty: float = 0.0
+    sociality: bool = True
+    weight_scale: float = 3.2
+    offdiagonal_scale: float = 1.4
+    learn: bool = True
+    start: str = "random"
+    unit: float = 1.0
+
+    @property
+    def response(self) -> str:
+        return FAMILIES[self.family].response
+
+    # ---- starts -------------------------------------------------------------------------------------------------
+
+    def init(self, graph, rng) -> LFRMState:
+        """A first state, by the start asked for."""
+        priors = make_priors(self.penalty, 1.0, self.weight_scale, self.offdiagonal_scale)
+        problem = self._problem(graph, priors, 1.0)
+        start = {"random": self._scatter, "irm": self._blocks, "klafter": self._descend}[self.start]
+        state = LFRMState(drop_empty(start(graph, problem, rng)), priors, 1.0)
+        return state._replace(precision=self._draw_precision(graph, state, rng))
+
+    def _scatter(self, graph, problem: Problem, rng, size: int = 10, share: float = 0.1) -> State:
+        """Random memberships, W from the prior, the rest fitted without them."""
+        state = dense.init(problem, rng)
+        members = (rng.random((size, graph.n_nodes)) < share).astype(np.uint8)
+        state = add_communities(state, members, 0.0)
+        w = rng.normal(0.0, self.offdiagonal_scale, (size, size))
+        np.fill_diagonal(w, rng.normal(0.0, self.weight_scale, size))
+        return state._replace(w=w if graph.directed else np.triu(w) + np.triu(w, 1).T)
+
+    def _blocks(self, graph, problem: Problem, rng, n_sweeps: int = 20) -> State:
+        """One community for each block, W fitted."""
+        counts = self.family == "poisson"
+        engine, observed = IRMEngine("poisson" if counts else "bernoulli"), graph if counts else graph.binarize()
+        blocks = engine.init(observed, rng)
+        for _ in range(n_sweeps):
+            blocks = engine.step(observed, blocks, rng)
+        return dense.init(problem, rng, np.ascontiguousarray(engine.communities(blocks).T.astype(np.uint8)))
+
+    def _descend(self, graph, problem: Problem, rng, n_steps: int = 10, tol: float = 1e-3) -> State:
+        """An optimum of K-LAFTER at T = 1."""
+        state = dense.init(problem, rng, neighbourhoods(problem, int(np.sqrt(graph.n_nodes)), rng))
+        value = objective(problem, state)
+        for _ in range(n_steps):
+            before, state = value, dense.step(problem, state, rng)
+            value = objective(problem, state)
+            if before - value < tol * abs(value):
+                break
+        return state
+
+    # ---- sweeps -------------------------------------------------------------------------------------------------
+
+    def step(self, graph, state: LFRMState, rng) -> LFRMState:
+        """Memberships, weights, then what is learned of the priors."""
+        problem = self._problem(graph, state.priors, state.precision)
+        moved = lfrm.step(problem, lfrm.Chain(state.state, state.priors), rng).state
+        state = state._replace(state=moved)
+        if self.learn:
+            state = state._replace(priors=self._draw_priors(graph, state, rng))
+        return state._replace(precision=self._draw_precision(graph, state, rng))
+
+    def _problem(self, graph, priors: Priors, precision: float) -> Problem:
+        law = Law(FAMILIES[self.family].code, float(precision))
+        return make_problem(graph, law, priors, sociality=self.sociality)
+
+    def _draw_priors(self, graph, state: LFRMState, rng) -> Priors:
+        """alpha | K ~ Gamma(a + K, b + H_N), and the precisions of W given W."""
+        k, (inside, between) = len(state.state.z), free_weights(state.state.w, graph.directed)
+        alpha = rng.gamma(lfrm.ALPHA_SHAPE + k) / (lfrm.ALPHA_RATE + harmonic(graph.n_nodes))
+        return state.priors._replace(
+            penalty=-log(max(alpha, 1e-300)),
+            diagonal=draw_weight_precision(inside, self.weight_scale, rng),
+            offdiagonal=draw_weight_precision(between, self.offdiagonal_scale, rng),
+        )
+
+    def _draw_precision(self, graph, state: LFRMState, rng) -> float:
+        """tau ~ Gamma(a + dyads / 2, rate b + sum of squares / 2)."""
+        if FAMILIES[self.family].code != GAUSSIAN:
+            return 1.0
+        half_squares = self._loss(graph, state._replace(precision=1.0))
+        return float(rng.gamma(PRECISION_SHAPE + graph.n_dyads / 2) / (PRECISION_RATE + half_squares))
+
+    def _loss(self, graph, state: LFRMState) -> float:
+        problem = self._problem(graph, state.priors, state.precision)
+        return float(data_loss(problem, state.state, make_cache(state.state, graph.directed)))
+
+    # ---- what it says -------------------------------------------------------------------------------------------
+
+    def log_posterior(self, graph, state: LFRMState) -> float:
+        """log p(y, Z, W, ...) up to a constant: minus the objective, and the log prior of what is learned.
+
+        A density of W in units of its scale, W / sw, so that states with different K compare as in K-LAFTER.
+        """
+        priors = state.priors
+        total = -objective(self._problem(graph, priors, state.precision), state.state)
+        if self.learn:
+            alpha = np.exp(-priors.penalty)
+            total += (1 - lfrm.ALPHA_SHAPE) * priors.penalty - alpha * (lfrm.ALPHA_RATE + harmonic(graph.n_nodes))
+            total += log_weight_precision(priors.diagonal, self.weight_scale)
+            total += log_weight_precision(priors.offdiagonal, self.offdiagonal_scale)
+        if FAMILIES[self.family].code == GAUSSIAN:
+            total += (PRECISION_SHAPE - 1) * log(state.precision) - PRECISION_RATE * state.precision
+        return float(total)
+
+    def draw(self, graph, state: LFRMState) -> Draw:
+        """Memberships and weights in the units of the links; communities with the same members are one."""
+        return lfrm.as_draw(merge_twins(state.state), self.unit)
+
+    def communities(self, state: LFRMState) -> np.ndarray:
+        """(n, K) of 0/1, columns as in ``draw``."""
+        return merge_twins(state.state).z.T.astype(np.int8)
+
+
+def merge_twins(state: State) -> State:
+    """Communities with the same members as one, their weights added up: x stays the same."""
+    rows = [row.tobytes() for row in state.z]
+    names = list(dict.fromkeys(rows))
+    if len(names) == len(rows):
+        return state
+    first = [rows.index(name) for name in names]
+    fold = np.array([[row == name for name in names] for row in rows], float)
+    return state._replace(z=np.ascontiguousarray(state.z[first]), w=fold.T @ state.w @ fold)
+
+
+def free_weights(w: np.ndarray, directed: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The entries of W inside and between communities, each free one once."""
+    k = len(w)
+    return np.diag(w), w[~np.eye(k, dtype=bool)] if directed else w[np.triu_indices(k, 1)]
+
+
+def harmonic(n: int) -> float:
+    """H_N = 1 + 1/2 + ... + 1/N."""
+    return float(np.sum(1.0 / np.arange(1, n + 1)))
+
+
+def draw_weight_precision(values: np.ndarray, scale: float, rng) -> float:
+    """1 / sw^2 | W ~ Gamma(a + m / 2, rate a scale^2 + |w|^2 / 2)."""
+    rate = lfrm.SCALE_SHAPE * scale**2 + 0.5 * float((values**2).sum())
+    return float(rng.gamma(lfrm.SCALE_SHAPE + values.size / 2) / rate)
+
+
+def log_weight_precision(precision: float, scale: float) -> float:
+    """Log density of its Gamma(a, rate a scale^2) prior, up to a constant."""
+    return (lfrm.SCALE_SHAPE - 1) * log(precision) - lfrm.SCALE_SHAPE * scale**2 * precision
