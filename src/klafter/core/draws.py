@@ -32,7 +32,7 @@ def predictor(draw: Draw, pairs: np.ndarray, covariates=()) -> np.ndarray:
         x += np.asarray(reach[i].multiply(draw.memberships[j]).sum(axis=1)).ravel()
     elif draw.affinities.size:
         x += _row_dot(draw.memberships, reach, i, j)
-    if draw.sender is not None:
+    if draw.sender is not None and draw.receiver is not None:
         x += draw.sender[i] + draw.receiver[j]
     for g, v in zip(draw.coefficients if draw.coefficients is not None else (), covariates):
         x += g * np.asarray(v[i, j]).ravel()

@@ -1,4 +1,4 @@
-"""The decorators that kernels wear."""
+"""The decorator that all kernels wear, and a word to the user while they compile."""
 
 import logging
 import threading
@@ -9,22 +9,11 @@ from numba import njit
 log = logging.getLogger("klafter")
 _warm = False
 
-_OPTIONS = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"nsz", "contract", "arcp", "reassoc"},  # infinities and NaN keep their meaning
-}
-
 
 def kernel(function):
     """Compile to machine code on first use, release the lock, and keep the code on disk."""
-    return njit(**_OPTIONS)(function)
-
-
-def inlined(function):
-    """A kernel pasted into its callers: a call would count references on every array it is handed."""
-    return njit(inline="always", **_OPTIONS)(function)
+    options = {"nsz", "contract", "arcp", "reassoc"}  # infinities and NaN keep their meaning
+    return njit(cache=True, nogil=True, error_model="numpy", fastmath=options)(function)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
-from klafter.core.kernel import inlined, kernel
+from klafter.core.kernel import kernel
 from klafter.core.responses import CLIP
 from klafter.core.rows import BLOCK
 
@@ -38,7 +38,7 @@ def new_line(size):
     return Line(np.empty(size), np.empty(size), np.empty(size), np.empty(size))
 
 
-@inlined
+@kernel
 def put(law, line, m, x, y, c):
     """Add a dyad to the line."""
     line.x[m] = x

@@ -4,7 +4,7 @@ from math import lgamma
 
 import numpy as np
 
-from klafter.core.kernel import inlined, kernel
+from klafter.core.kernel import kernel
 from klafter.core.problem import Priors, Problem, State, keep_communities
 from klafter.core.rows import Cache, load_row, make_cache, new_row, row_loss, shift_loss
 
@@ -70,7 +70,7 @@ def column_weight_price(problem, state, cache, k):
     return total
 
 
-@inlined
+@kernel
 def membership_price(problem, state, cache, others, k):
     """Rise of the prior terms of Q when a node joins community k of so many others."""
     n, priors = problem.dyads.n, problem.priors
@@ -79,7 +79,7 @@ def membership_price(problem, state, cache, others, k):
     return priors.penalty + priors.temperature * np.log(n) + column_weight_price(problem, state, cache, k)
 
 
-@inlined
+@kernel
 def flip_gain(problem, state, cache, rows, i, k):
     """Fall of Q when z_ik flips; rows are node i's dyads, outgoing and incoming."""
     d = 1 - 2 * np.int64(state.z[k, i])

@@ -15,7 +15,7 @@ CLIP = 300.0  # of x in e^x: far beyond certainty, and two such factors do not o
 
 
 class Response(NamedTuple):
-    """Mean of y, probability of a link, a draw and the log density of y, from x (and the precision where there is one)."""
+    """Mean of y, probability of a link, a draw and the log density of y, from x (and the precision, if any)."""
 
     mean: Callable
     probability: Callable

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, POISSON, loss
-from klafter.core.kernel import inlined, kernel
+from klafter.core.kernel import kernel
 from klafter.core.responses import CLIP
 
 BLOCK = 64  # factors of 1 + e^x multiplied before one logarithm is taken
@@ -102,7 +102,7 @@ def nonlink_loss(law, row):
     return total
 
 
-@inlined
+@kernel
 def shifted_nonlink_loss(law, row, step, factor, d):
     """sum over observed j of loss(0, x_j + d step_j), with factor = e^step."""
     total = 0.0
@@ -131,7 +131,7 @@ def link_term(law, y, x):
     return -y * x
 
 
-@inlined
+@kernel
 def shift_loss(law, row, links, i, step, factor, d):
     """Rise of the loss of node i's row when x_j moves by d step_j."""
     rise = shifted_nonlink_loss(law, row, step, factor, d) - row.base[0]
@@ -160,12 +160,10 @@ def shift_row(law, row, step, factor, d):
 def load_row(problem, state, cache, i, incoming, row):
     """x_ij for every j (x_ji when incoming), and which of them were observed."""
     dyads = problem.dyads
-    links, hidden = dyads.links_out, dyads.hidden_out
-    covariates, which = dyads.covariates_out, dyads.which_out
+    hidden, covariates, which = dyads.hidden_out, dyads.covariates_out, dyads.which_out
     pull, own, other = cache.pull_out, state.sender, state.receiver
     if incoming:
-        links, hidden = dyads.links_in, dyads.hidden_in
-        covariates, which = dyads.covariates_in, dyads.which_in
+        hidden, covariates, which = dyads.hidden_in, dyads.covariates_in, dyads.which_in
         pull, own, other = cache.pull_in, state.receiver, state.sender
     x = row.x
     constant = state.offset[0] + own[i]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -222,15 +223,15 @@ class NetworkModel(BaseEstimator):
         check_is_fitted(self, "memberships_")
         columns = self.memberships_.T.tocsr() if hasattr(self.memberships_, "tocsr") else None
         if columns is None:
-            return [{self.graph_.label(i) for i in np.flatnonzero(column)} for column in self.memberships_.T]
+            return [{self.graph_.label(int(i)) for i in np.flatnonzero(column)} for column in self.memberships_.T]
         starts = columns.indptr
-        return [{self.graph_.label(i) for i in columns.indices[a:b]} for a, b in zip(starts[:-1], starts[1:])]
+        return [{self.graph_.label(int(i)) for i in columns.indices[a:b]} for a, b in pairwise(starts)]
 
     def unassigned(self) -> set:
         """Nodes in no community: sociality alone explains them."""
         check_is_fitted(self, "memberships_")
         alone = np.asarray(self.memberships_.sum(axis=1)).ravel() == 0
-        return {self.graph_.label(i) for i in np.flatnonzero(alone)}
+        return {self.graph_.label(int(i)) for i in np.flatnonzero(alone)}
 
     def save(self, path) -> None:
         """Write the fitted model to a file of arrays and JSON; read it with ``klafter.load``."""

@@ -27,7 +27,7 @@ def check_real(model, name: str, low: float = -np.inf, *, strict: bool = False) 
     if (
         isinstance(value, bool)
         or not isinstance(value, Real)
-        or not np.isfinite(value)
+        or not np.isfinite(float(value))
         or value < low
         or (strict and value == low)
     ):

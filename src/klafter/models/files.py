@@ -27,7 +27,7 @@ def save(model, path) -> None:
     """Write a fitted model; the file appears whole or not at all."""
     path = Path(path)
     arrays: dict[str, np.ndarray] = {}
-    header = {
+    header: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "class": type(model).__name__,
@@ -43,7 +43,7 @@ def save(model, path) -> None:
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".klafter-", suffix=".npz")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
+            np.savez_compressed(file, allow_pickle=False, **arrays)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
@@ -185,12 +185,12 @@ def _unpack_column(recipe: dict, arrays: dict, n: int) -> list:
         name, shapes = recipe["matrices"], recipe["shapes"]
         ends = np.cumsum(recipe["sizes"])[:-1]
         rows = np.cumsum([shape[0] + 1 for shape in shapes])[:-1]
-        pieces = zip(
+        parts = zip(
             np.split(arrays[f"{name}/data"], ends),
             np.split(arrays[f"{name}/indices"], ends),
             np.split(arrays[f"{name}/indptr"], rows),
         )
-        return [sparse.csr_array(piece, shape=tuple(shape)) for piece, shape in zip(pieces, shapes)]
+        return [sparse.csr_array(piece, shape=tuple(shape)) for piece, shape in zip(parts, shapes)]
     return [recipe["plain"]] * n
 
 

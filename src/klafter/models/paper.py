@@ -74,12 +74,11 @@ class PaperKLafter(NetworkModel):
         rng = np.random.default_rng(seeds)
         penalty = self.penalty if graph.directed else self.penalty / 2
         problem = make_problem(graph, Law(BERNOULLI), make_priors(penalty, 0.0), offset=False, sociality=False)
-        begun, history, quiet = time.perf_counter(), [], 0
+        begun, quiet = time.perf_counter(), 0
+        history: list[Step] = []
 
         def move(state):
-            return paper.step(
-                problem, state, rng, sigma=self.sigma, whole_rows=self.whole_rows, method=self.weights
-            )
+            return paper.step(problem, state, rng, sigma=self.sigma, whole_rows=self.whole_rows, method=self.weights)
 
         def done(t, state):
             nonlocal quiet

@@ -128,7 +128,7 @@ class Sampler(NetworkModel):
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
         *chain_seeds, spare = seeds.spawn(self.n_chains + 1)
-        before = self._chains_before(graph, previous)
+        before = {chain.run: chain for chain in self.chains_} if self.warm_start and previous is not None else {}
         with announce_compilation():
             engine, observed = self._engine(graph, spare), self._observed(graph)
             self._check_engine(engine, before)
@@ -137,27 +137,6 @@ class Sampler(NetworkModel):
             chains = run(partial(run_chain, observed, recipe, callback), tasks, self.n_jobs, client)
         self._last_engine = engine
         self._keep(observed, recipe, chains)
-
-    def _chains_before(self, graph: Graph, previous: Graph | None) -> dict[int, Chain]:
-        """The chains to continue, by number."""
-        if not self.warm_start or previous is None:
-            return {}
-        name = type(self).__name__
-        if not hasattr(self, "chains_"):
-            raise ValueError(
-                f"{name}(warm_start=True) has no chains to continue: files do not keep them. Use warm_start=False."
-            )
-        if not _same_graph(graph, previous):
-            raise ValueError(
-                f"{name}(warm_start=True) continues chains on the graph of the last fit, and this is another one. "
-                "Use warm_start=False."
-            )
-        if self.n_chains < len(self.chains_):
-            raise ValueError(
-                f"{name}(warm_start=True) continues the {len(self.chains_)} chains of the last fit; "
-                f"n_chains is {self.n_chains}. Use warm_start=False, or n_chains={len(self.chains_)}."
-            )
-        return {chain.run: chain for chain in self.chains_}
 
     def _check_engine(self, engine, before) -> None:
         if before and engine != self._last_engine:
@@ -196,6 +175,22 @@ class Sampler(NetworkModel):
         check_real(self, "structure", low=0.0)
         if graph.n_nodes < 2:
             raise ValueError(f"{type(self).__name__} needs at least two nodes; this graph has {graph.n_nodes}.")
+        if self.warm_start and hasattr(self, "graph_"):
+            self._check_warm_start(graph)
+
+    def _check_warm_start(self, graph: Graph) -> None:
+        name = f"{type(self).__name__}(warm_start=True)"
+        if not hasattr(self, "chains_"):
+            raise ValueError(f"{name} has no chains to continue: files do not keep them. Use warm_start=False.")
+        if not _same_graph(graph, self.graph_):
+            raise ValueError(
+                f"{name} continues chains on the graph of the last fit, and this is another one. Use warm_start=False."
+            )
+        if self.n_chains < len(self.chains_):
+            raise ValueError(
+                f"{name} continues the {len(self.chains_)} chains of the last fit; n_chains is {self.n_chains}. "
+                f"Use warm_start=False, or n_chains={len(self.chains_)}."
+            )
 
 
 def check_prior(model, name: str) -> None:

@@ -49,13 +49,11 @@ def rows_loss(problem, rows, i):
 
 
 @kernel
-def sample_private(problem, state, cache, rows, i, rng):
-    """The communities that only i holds, all at once: J ~ Poisson(alpha / N) fresh ones in their place.
+def sample_private(problem, state, cache, rows, i, fresh, rng):
+    """The communities that only i holds, all at once: so many fresh ones in their place.
 
     Accepted with the likelihood ratio. Returns False when there was no free slot for a fresh community.
     """
-    n = problem.dyads.n
-    fresh = rng.poisson(np.exp(-problem.priors.penalty) / n)
     held = 0
     for k in range(state.z.shape[0]):
         if state.z[k, i] and cache.size[k] == 1:
@@ -77,36 +75,40 @@ def sample_private(problem, state, cache, rows, i, rng):
         if state.z[k, i] and cache.size[k] == 1:
             old[t] = k
             t += 1
-    for k in old:
-        state.z[k, i] = 0
-        cache.size[k] = 0
+    for m in old:
+        state.z[m, i] = 0
+        cache.size[m] = 0
     refresh_pulls(problem, state, cache, i)
-    for k in slots:
-        draw_community(problem, state, cache, k, rng)
-        state.z[k, i] = 1
-        cache.size[k] = 1
+    for m in slots:
+        draw_community(problem, state, cache, m, rng)
+        state.z[m, i] = 1
+        cache.size[m] = 1
         refresh_pulls(problem, state, cache, i)
     load_rows(problem, state, cache, i, rows)
     if np.log(rng.random()) >= before - rows_loss(problem, rows, i):
-        for k in slots:
-            state.z[k, i] = 0
-            cache.size[k] = 0
-        for k in old:
-            state.z[k, i] = 1
-            cache.size[k] = 1
+        for m in slots:
+            state.z[m, i] = 0
+            cache.size[m] = 0
+        for m in old:
+            state.z[m, i] = 1
+            cache.size[m] = 1
         refresh_pulls(problem, state, cache, i)
         load_rows(problem, state, cache, i, rows)
     return True
 
 
 @kernel
-def sample_memberships(problem, state, cache, rng):
-    """One sweep over the nodes: shared communities by Gibbs, private ones by Metropolis. Counts refused births."""
+def sample_memberships(problem, state, cache, fresh, rng):
+    """One sweep over the nodes: shared communities by Gibbs, private ones by Metropolis.
+
+    fresh[i] ~ Poisson(alpha / N) is how many new private communities node i proposes. Counts those without a slot.
+    """
     rows = (new_row(problem.dyads.n), new_row(problem.dyads.n))
+    thresholds = np.empty(state.z.shape[0])
     full = 0
     for i in range(problem.dyads.n):
         load_rows(problem, state, cache, i, rows)
-        sample_row(problem, state, cache, rows, i, rng)
-        if not sample_private(problem, state, cache, rows, i, rng):
+        sample_row(problem, state, cache, rows, i, thresholds, rng)
+        if not sample_private(problem, state, cache, rows, i, fresh[i], rng):
             full += 1
     return full

@@ -11,7 +11,7 @@ from klafter.core.objective import objective
 from klafter.core.problem import Problem, State, add_communities, copy_state, empty_state
 from klafter.core.rows import make_cache
 from klafter.search.births import births
-from klafter.search.flips import descend_rows
+from klafter.search.flips import PASSES, descend_rows
 from klafter.search.moves import drop_empty, try_deaths, try_merges, try_splits
 from klafter.search.weights_kernels import sweep_weights
 
@@ -36,7 +36,7 @@ def settle(problem: Problem, state: State, rng, sweeps: int = SWEEPS) -> State:
     """Flips and weights in turn, in place, until neither moves much."""
     cache = make_cache(state, problem.dyads.directed)
     for _ in range(sweeps):
-        fall = descend_rows(problem, state, cache, rng.permutation(problem.dyads.n))
+        fall = descend_rows(problem, state, cache, rng.permutation(problem.dyads.n), PASSES)
         sweep_weights(problem, state, cache, False, rng)
         if fall < 1e-6:
             break

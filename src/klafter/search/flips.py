@@ -7,6 +7,9 @@ from klafter.core.objective import flip_gain
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, new_row, shift_row
 
+TINY_GAIN = 1e-9  # below this a gain is rounding
+PASSES = 20  # over one row before the next node has its turn
+
 
 @kernel
 def apply_flip(problem, state, cache, rows, i, k):
@@ -47,63 +50,68 @@ def load_rows(problem, state, cache, i, rows):
 
 
 @kernel
+def next_flip(problem, state, cache, rows, i, start, thresholds):
+    """The first community from ``start`` on whose flip gains more than its threshold, and that gain; else K."""
+    for k in range(start, state.z.shape[0]):
+        if thresholds[k] < np.inf:
+            gain = flip_gain(problem, state, cache, rows, i, k)
+            if gain > thresholds[k]:
+                return k, gain
+    return state.z.shape[0], 0.0
+
+
+@kernel
+def flip_row(problem, state, cache, rows, i, thresholds):
+    """Every z_ik in turn, flipped where its gain exceeds the threshold; returns the fall of Q."""
+    total = 0.0
+    k, gain = next_flip(problem, state, cache, rows, i, 0, thresholds)
+    if k == state.z.shape[0]:
+        return total
+    while k < state.z.shape[0]:
+        apply_flip(problem, state, cache, rows, i, k)
+        total += gain
+        k, gain = next_flip(problem, state, cache, rows, i, k + 1, thresholds)
+    refresh_pulls(problem, state, cache, i)
+    return total
+
+
+@kernel
 def descend_column(problem, state, cache, rows, nodes, k):
     """Flips of one community over some nodes, never emptying it; returns the fall of Q."""
+    thresholds = np.full(state.z.shape[0], np.inf)
+    thresholds[k] = TINY_GAIN
     total = 0.0
     for i in nodes:
-        if state.z[k, i] and cache.size[k] == 1:
-            continue
-        load_rows(problem, state, cache, i, rows)
-        gain = flip_gain(problem, state, cache, rows, i, k)
-        if gain > 1e-9:
-            apply_flip(problem, state, cache, rows, i, k)
-            refresh_pulls(problem, state, cache, i)
-            total += gain
+        if not state.z[k, i] or cache.size[k] > 1:
+            load_rows(problem, state, cache, i, rows)
+            total += flip_row(problem, state, cache, rows, i, thresholds)
     return total
 
 
 @kernel
-def descend_row(problem, state, cache, rows, i):
-    """Take flips of node i, in turn, until none lowers Q; returns the fall of Q."""
-    total = 0.0
-    flipped = True
-    changed = False
-    while flipped:
-        flipped = False
-        for k in range(state.z.shape[0]):
-            if cache.size[k] == 0:  # dead: its last member left earlier in this sweep
-                continue
-            gain = flip_gain(problem, state, cache, rows, i, k)
-            if gain > 1e-9:
-                apply_flip(problem, state, cache, rows, i, k)
-                total += gain
-                flipped = changed = True
-    if changed:
-        refresh_pulls(problem, state, cache, i)
-    return total
-
-
-@kernel
-def descend_rows(problem, state, cache, order):
-    """One sweep of descending flips over nodes in the given order; returns the fall of Q."""
+def descend_rows(problem, state, cache, order, passes):
+    """One sweep of descending flips over nodes in the given order, a row until none gains; returns the fall of Q."""
     rows = (new_row(problem.dyads.n), new_row(problem.dyads.n))
+    thresholds = np.empty(state.z.shape[0])
     total = 0.0
     for i in order:
         load_rows(problem, state, cache, i, rows)
-        total += descend_row(problem, state, cache, rows, i)
+        for _ in range(passes):
+            for k in range(thresholds.size):  # a community whose last member left in this sweep is dead
+                thresholds[k] = TINY_GAIN if cache.size[k] > 0 else np.inf
+            fall = flip_row(problem, state, cache, rows, i, thresholds)
+            total += fall
+            if fall == 0.0:
+                break
     return total
 
 
 @kernel
-def sample_row(problem, state, cache, rows, i, rng):
-    """Gibbs draws of z_ik for every community that others hold."""
-    changed = False
+def sample_row(problem, state, cache, rows, i, thresholds, rng):
+    """Gibbs draws of z_ik for every community that others hold: a flip when gain > logit(u)."""
     for k in range(state.z.shape[0]):
-        if cache.size[k] - np.int64(state.z[k, i]) == 0:
-            continue
-        gain = flip_gain(problem, state, cache, rows, i, k)
-        if rng.random() * (1.0 + np.exp(-gain)) < 1.0:
-            apply_flip(problem, state, cache, rows, i, k)
-            changed = True
-    if changed:
-        refresh_pulls(problem, state, cache, i)
+        thresholds[k] = np.inf
+        if cache.size[k] - np.int64(state.z[k, i]) > 0:
+            u = rng.random()
+            thresholds[k] = np.log(u) - np.log1p(-u)
+    flip_row(problem, state, cache, rows, i, thresholds)

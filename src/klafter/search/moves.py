@@ -7,7 +7,7 @@ import numpy as np
 from klafter.core.objective import objective
 from klafter.core.problem import Problem, State, add_communities, copy_state, keep_communities
 from klafter.core.rows import make_cache
-from klafter.search.flips import descend_rows
+from klafter.search.flips import PASSES, descend_rows
 from klafter.search.weights_kernels import fit_column, refresh_exponentials
 
 POLISH = 2  # rounds of weights and flips before a move is judged
@@ -28,7 +28,7 @@ def polish(problem: Problem, state: State, columns, nodes: np.ndarray, rng) -> S
             if cache.size[k] > 0:
                 fit_column(problem, state, cache, k, False, rng)
         refresh_exponentials(problem, cache)
-        if descend_rows(problem, state, cache, nodes) == 0.0:
+        if descend_rows(problem, state, cache, nodes, PASSES) == 0.0:
             break
     return drop_empty(state)
 

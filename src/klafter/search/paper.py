@@ -13,25 +13,13 @@ from klafter.core.kernel import kernel
 from klafter.core.objective import flip_gain, objective
 from klafter.core.problem import BOUND, Problem, State, add_communities, copy_state, empty_state
 from klafter.core.rows import load_row, make_cache, new_row
-from klafter.search.flips import apply_flip, load_rows, refresh_pulls
+from klafter.search.flips import apply_flip, descend_rows, load_rows, refresh_pulls
 from klafter.search.moves import drop_empty
 from klafter.search.starts import coin_flips
 from klafter.search.weights_kernels import mark
 
 MAX_ROW_SEARCH = 12  # communities up to which all 2^K patterns of a row are tried
 EVALUATIONS = 2_000  # of Q that one derivative-free search may ask for
-
-
-@kernel
-def flip_once(problem, state, cache, order):
-    """Every z_ik in turn to its better value."""
-    rows = (new_row(problem.dyads.n), new_row(problem.dyads.n))
-    for i in order:
-        load_rows(problem, state, cache, i, rows)
-        for k in range(state.z.shape[0]):
-            if flip_gain(problem, state, cache, rows, i, k) > 1e-9:
-                apply_flip(problem, state, cache, rows, i, k)
-        refresh_pulls(problem, state, cache, i)
 
 
 @kernel
@@ -82,7 +70,7 @@ def affinity_gradient(problem, state, cache):
 
 
 def fit_affinities(problem: Problem, state: State, method: str = "gradient") -> State:
-    """W that minimises Q for the memberships given, within bounds: by L-BFGS-B, or by Powell's search without slopes."""
+    """W that minimises Q for the memberships given, within bounds: by L-BFGS-B, or by Powell's search of values."""
     k, directed = len(state.z), problem.dyads.directed
     if k == 0:
         return state
@@ -109,7 +97,14 @@ def fit_affinities(problem: Problem, state: State, method: str = "gradient") -> 
 
     bounds = [(max(problem.lower, -BOUND), BOUND)] * len(rows)
     if method == "gradient":
-        found = minimize(value_and_slope, state.w[rows, columns], jac=True, method="L-BFGS-B", bounds=bounds)
+        found = minimize(
+            value_and_slope,
+            state.w[rows, columns],
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": 100},
+        )
     else:
         options = {"maxfev": EVALUATIONS, "xtol": 1e-2, "ftol": 1e-6}
         found = minimize(value, state.w[rows, columns], method="Powell", bounds=bounds, options=options)
@@ -123,7 +118,7 @@ def flip(problem: Problem, state: State, whole_rows: bool) -> State:
     if whole_rows and len(state.z) <= MAX_ROW_SEARCH:
         best_rows(problem, state, cache, order)
     else:
-        flip_once(problem, state, cache, order)
+        descend_rows(problem, state, cache, order, 1)
     return drop_empty(state)
 
 
@@ -143,7 +138,9 @@ def step(problem: Problem, state: State, rng, *, sigma: float, whole_rows: bool,
     """One iteration of the algorithm."""
     state = flip(problem, copy_state(state), whole_rows)
     state = fit_affinities(problem, state, method)
-    trial = add_communities(copy_state(state), np.eye(problem.dyads.n, dtype=np.uint8)[[rng.integers(problem.dyads.n)]], 0.0)
+    trial = add_communities(
+        copy_state(state), np.eye(problem.dyads.n, dtype=np.uint8)[[rng.integers(problem.dyads.n)]], 0.0
+    )
     fresh = symmetric_normal(len(trial.z), sigma, problem.dyads.directed, rng)
     trial.w[-1], trial.w[:, -1] = fresh[-1], fresh[:, -1]
     trial = fit_affinities(problem, trial, method)

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from klafter.search.sparse_births_kernels import Scratch, grow, owe_rows, owe_some, rerank
+from klafter.search.sparse_births_kernels import PATH, Scratch, grow, owe_rows, owe_some, rerank
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, with_room
 from klafter.search.sparse_trades_kernels import make_trade, trade_gain
@@ -18,7 +18,14 @@ NOTHING = np.zeros(0, np.int64)
 def scratch_space(n: int) -> Scratch:
     """Scratch space for one thread."""
     return Scratch(
-        np.zeros(n), np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.int32), np.zeros(n), np.full(n, -1)
+        score=np.zeros(n),
+        inside=np.zeros(n, np.bool_),
+        seen=np.zeros(n, np.bool_),
+        touched=np.zeros(n, np.int32),
+        value=np.zeros(n),
+        sorted=np.zeros(n),
+        path=np.zeros(PATH * n, np.int32),
+        local=np.full(n, -1),
     )
 
 

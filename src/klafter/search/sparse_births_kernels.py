@@ -14,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.kernel import kernel
+from klafter.search.sparse_parallel import inner
 from klafter.search.sparse_kernels import mark_row, price, shared_strength
 
-EARLY = 8  # sets on the path before it may end for want of gain
+EARLY = 7  # sets on the path before it may end for want of gain
+LONGEST, PATH = 60, 4  # sets on a path; their nodes together, in multiples of n
 HUB = 200_000  # links a walk may look at: a hub says little of its neighbours
 
 
@@ -28,6 +30,8 @@ class Scratch(NamedTuple):
     seen: np.ndarray  # (n,) bool
     touched: np.ndarray  # (n,) int32
     value: np.ndarray  # (n,)
+    sorted: np.ndarray  # (n,)
+    path: np.ndarray  # (4 n,) int32
     local: np.ndarray  # (n,) int64
 
 
@@ -39,7 +43,7 @@ def owe_rows(problem, state, low, high, owed, residual):
         owe_row(problem, state, i, mine, owed, residual)
 
 
-@kernel
+@inner
 def owe_row(problem, state, i, mine, owed, residual):
     """rho_ij = y e / u_ij of the row of i."""
     mark_row(problem, state, i, mine, True)
@@ -60,7 +64,7 @@ def owe_some(problem, state, nodes, owed, residual):
         owe_row(problem, state, nodes[v], mine, owed, residual)
 
 
-@kernel
+@inner
 def forget(scratch, n_touched):
     """Clear the scores of all nodes that were looked at."""
     for v in range(n_touched):
@@ -68,7 +72,7 @@ def forget(scratch, n_touched):
         scratch.score[j], scratch.seen[j] = 0.0, False
 
 
-@kernel
+@inner
 def touch(scratch, j, n_touched):
     """Remember j; returns how many are remembered."""
     if not scratch.seen[j]:
@@ -78,7 +82,7 @@ def touch(scratch, j, n_touched):
     return n_touched
 
 
-@kernel
+@inner
 def walk(problem, owed, residual, seed, scratch):
     """Two steps of a random walk along rho from the seed: scores, and how many nodes they touch."""
     n_touched = touch(scratch, seed, 0)
@@ -97,7 +101,7 @@ def walk(problem, owed, residual, seed, scratch):
     return n_touched
 
 
-@kernel
+@inner
 def reach(problem, owed, nodes, scratch):
     """c_j of every node next to the set, and how many there are."""
     n_touched = 0
@@ -109,7 +113,7 @@ def reach(problem, owed, nodes, scratch):
     return n_touched
 
 
-@kernel
+@inner
 def measure(problem, state, nodes, scratch):
     """(E, P, T, R) of a set whose c_j are in the scores."""
     links, send_sum, receive_sum, own = 0.0, 0.0, 0.0, 0.0
@@ -121,29 +125,51 @@ def measure(problem, state, nodes, scratch):
     return links, problem.half * (send_sum * receive_sum - own), send_sum, receive_sum
 
 
-@kernel
+@inner
 def best_scored(scratch, n_touched, size):
     """The ``size`` nodes with the largest values above 0."""
     positive = 0
     for v in range(n_touched):
-        positive += scratch.value[v] > 0.0
+        if scratch.value[v] > 0.0:
+            scratch.sorted[positive] = scratch.value[v]
+            positive += 1
     size = min(size, positive)
-    if size == 0:
-        return np.zeros(0, np.int32)
-    cut = 0.0
-    if size < positive:
-        cut = np.partition(scratch.value[:n_touched], n_touched - size)[n_touched - size]
+    cut = nth_largest(scratch.sorted, positive, size) if 0 < size < positive else 0.0
     chosen = np.empty(size, np.int32)
     at = 0
     for v in range(n_touched):
-        if scratch.value[v] > 0.0 and scratch.value[v] > cut:
+        if scratch.value[v] > cut:
             chosen[at] = scratch.touched[v]
             at += 1
     for v in range(n_touched):
         if at < size and scratch.value[v] == cut:
             chosen[at] = scratch.touched[v]
             at += 1
-    return chosen[:at]
+    return chosen
+
+
+@inner
+def nth_largest(values, count, rank):
+    """The value at ``rank`` (from 1) of the first ``count`` in falling order, by quickselect in place."""
+    low, high = 0, count - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        a, b = low, high
+        while a <= b:
+            while values[a] > pivot:
+                a += 1
+            while values[b] < pivot:
+                b -= 1
+            if a <= b:
+                values[a], values[b] = values[b], values[a]
+                a, b = a + 1, b - 1
+        if rank - 1 <= b:
+            high = b
+        elif rank - 1 >= a:
+            low = a
+        else:
+            break
+    return values[rank - 1]
 
 
 @kernel
@@ -175,31 +201,37 @@ def grow(problem, state, owed, residual, seed, first, factor, hope, scratch):
         scratch.value[v] = scratch.score[scratch.touched[v]]
     nodes = best_scored(scratch, n_touched, first)
     forget(scratch, n_touched)
-    path, links, pairs = [nodes], [0.0], [0.0]
-    size, best, best_gain = first + 0.0, 0, -np.inf
-    while len(nodes) > 1 and len(path) < max(best + 2, EARLY):
+    links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
+    size, length, best, best_gain = first + 0.0, 0, 0, -np.inf
+    while len(nodes) > 1 and length < max(best + 3, EARLY) and length < LONGEST:
+        if stop[length] + len(nodes) > problem.n * PATH:
+            break
         size *= factor
         grown, e_c, p_c = rerank(problem, state, owed, nodes, int(size), scratch)
-        path.append(nodes)
-        links.append(e_c)
-        pairs.append(p_c)
-        gain = e_c * math.log1p(e_c / max(p_c, 1e-300) / (hope * state.background)) - e_c - price(problem, len(nodes))
+        for v in range(len(nodes)):
+            scratch.path[stop[length] + v] = nodes[v]
+        stop[length + 1] = stop[length] + len(nodes)
+        links[length], pairs[length] = e_c, max(p_c, 1e-300)
+        gain = e_c * math.log1p(e_c / pairs[length] / (hope * state.background)) - e_c - price(problem, len(nodes))
         if gain > best_gain:
-            best, best_gain = len(path) - 1, gain
+            best, best_gain = length, gain
+        length += 1
         if len(grown) <= len(nodes):
             break
         nodes = grown
-    chosen = by_contrast(links, pairs, best)
-    return path[chosen], links[chosen] / max(pairs[chosen], 1e-300), best_gain
+    if length == 0:
+        return nodes, 0.0, best_gain
+    chosen = by_contrast(links[:length], pairs[:length], best)
+    return scratch.path[stop[chosen] : stop[chosen + 1]].copy(), links[chosen] / pairs[chosen], best_gain
 
 
-@kernel
+@inner
 def by_contrast(links, pairs, best):
     """The set on the path that stands out most from half the strength of the one with the best gain."""
-    bar = 0.5 * links[best] / max(pairs[best], 1e-300)
+    bar = 0.5 * links[best] / pairs[best]
     chosen, most = best, 0.0
-    for m in range(1, len(links)):
-        w = links[m] / max(pairs[m], 1e-300)
+    for m in range(len(links)):
+        w = links[m] / pairs[m]
         if w > bar > 0.0:
             contrast = links[m] * math.log(w / bar) - (w - bar) * pairs[m]
             if contrast > most:

@@ -14,12 +14,13 @@ import math
 import numpy as np
 
 from klafter.core.kernel import kernel
+from klafter.search.sparse_parallel import inner
 
 TINY = 1e-300
 ENOUGH = 1e-9  # a gain below this is rounding
 
 
-@kernel
+@inner
 def link_term(counts, y, x):
     """h(y, x)."""
     if counts:
@@ -27,7 +28,7 @@ def link_term(counts, y, x):
     return x + math.log(max(-math.expm1(-x), TINY))
 
 
-@kernel
+@inner
 def link_change(counts, y, x, step):
     """h(y, x + step) - h(y, x)."""
     if counts:
@@ -35,7 +36,7 @@ def link_change(counts, y, x, step):
     return step + math.log(max(math.expm1(-x - step) / math.expm1(-x), TINY))
 
 
-@kernel
+@inner
 def expected_count(counts, y, x):
     """E[m | y] of the Poisson count m behind a link: x / (1 - e^-x), or y itself."""
     if counts:
@@ -53,7 +54,7 @@ def price(problem, s):
     return problem.penalty + problem.temperature * (math.log(s) + ways)
 
 
-@kernel
+@inner
 def exposure_factor(problem, state, i, p):
     """a of entry p in the row of i: t_i r_j as source, r_i t_j as target."""
     j = problem.node[p]
@@ -62,7 +63,7 @@ def exposure_factor(problem, state, i, p):
     return state.receive[i] * state.send[j]
 
 
-@kernel
+@inner
 def hidden_factor(problem, state, i, p):
     """a of hidden entry p in the row of i."""
     j = problem.hidden_node[p]
@@ -71,7 +72,7 @@ def hidden_factor(problem, state, i, p):
     return state.receive[i] * state.send[j]
 
 
-@kernel
+@inner
 def shared_strength(problem, state, j, mine):
     """u_ij = e + sum of w_k over the communities of j that are also mine."""
     u = state.background
@@ -83,7 +84,7 @@ def shared_strength(problem, state, j, mine):
     return u
 
 
-@kernel
+@inner
 def mark_row(problem, state, i, mine, on):
     """Set or clear the marks of the communities of i."""
     first = problem.start[i]
@@ -188,7 +189,7 @@ def best_flip(problem, state, i, mine, seen, gain, back, touched):
     return best, best_gain
 
 
-@kernel
+@inner
 def flip_rest(problem, state, i, k, inside, back):
     """The part of a flip's gain that is not links: -d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)}."""
     t, r, s = state.send[i], state.receive[i], state.size[k]
@@ -212,7 +213,7 @@ def join(problem, state, i, k):
     state.receive_sum[k] += state.receive[i]
 
 
-@kernel
+@inner
 def leave(problem, state, i, k):
     """z_ik becomes 0."""
     first = problem.start[i]
@@ -272,7 +273,7 @@ def flip(problem, state, i, k):
         join(problem, state, i, k)
 
 
-@kernel
+@inner
 def holds(problem, state, i, k):
     """Whether i is in community k."""
     first = problem.start[i]

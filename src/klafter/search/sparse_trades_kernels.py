@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.kernel import kernel
+from klafter.search.sparse_parallel import inner
 from klafter.search.sparse_kernels import (
     ENOUGH,
     expected_count,
@@ -44,7 +45,7 @@ class Patch(NamedTuple):
     room: np.ndarray  # new communities each node has room for
 
 
-@kernel
+@inner
 def cut_patch(problem, state, nodes, out, local):
     """The patch of ``nodes`` without communities ``out``; ``local`` is (n,), -1 everywhere before and after."""
     m = len(nodes)
@@ -91,7 +92,7 @@ def cut_patch(problem, state, nodes, out, local):
     return Patch(start, node, factor, base, value, hidden_start, hidden_node, hidden_a, room)
 
 
-@kernel
+@inner
 def patch_pairs(problem, state, nodes, patch, z):
     """P_c of one column z of the patch."""
     send_sum, receive_sum, own, hidden = 0.0, 0.0, 0.0, 0.0
@@ -105,7 +106,7 @@ def patch_pairs(problem, state, nodes, patch, z):
     return problem.half * (send_sum * receive_sum - own) - hidden
 
 
-@kernel
+@inner
 def patch_strength(patch, z, w, v, p):
     """u of entry p in row v with the new columns."""
     u = patch.base[p]
@@ -115,7 +116,7 @@ def patch_strength(patch, z, w, v, p):
     return u
 
 
-@kernel
+@inner
 def patch_loss(problem, state, nodes, patch, z, w):
     """-sum_links h + sum_c [w_c P_c + price(S_c)]."""
     loss = 0.0
@@ -128,7 +129,7 @@ def patch_loss(problem, state, nodes, patch, z, w):
     return loss
 
 
-@kernel
+@inner
 def count_true(z):
     """How many."""
     total = 0
@@ -137,7 +138,7 @@ def count_true(z):
     return total
 
 
-@kernel
+@inner
 def patch_weights(problem, state, nodes, patch, z, w):
     """w_c <- sum_{links in c} m_ij w_c / u_ij / P_c."""
     credit = np.zeros(len(w))
@@ -155,7 +156,7 @@ def patch_weights(problem, state, nodes, patch, z, w):
             w[c] = credit[c] / pairs
 
 
-@kernel
+@inner
 def patch_flips(problem, state, nodes, patch, z, w):
     """Flip every membership of the patch that gains, column by column; returns how many did."""
     flips = 0

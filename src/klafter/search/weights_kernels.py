@@ -27,8 +27,8 @@ class Lists(NamedTuple):
     """Z as lists: the members of each community and the communities of each node."""
 
     members: np.ndarray  # (K, n), the first size[k] entries count
-    own: np.ndarray  # (n, K), the first count[i] entries count
-    count: np.ndarray
+    own: np.ndarray  # (n, K), the first n_own[i] entries count
+    n_own: np.ndarray
 
 
 @kernel
@@ -36,16 +36,16 @@ def list_members(state):
     """Z as lists."""
     n_communities, n = state.z.shape
     members, size = np.empty((n_communities, n), np.int32), 0
-    own, count = np.empty((n, n_communities), np.int32), np.zeros(n, np.int64)
+    own, n_own = np.empty((n, n_communities), np.int32), np.zeros(n, np.int64)
     for k in range(n_communities):
         size = 0
         for i in range(n):
             if state.z[k, i]:
                 members[k, size] = i
                 size += 1
-                own[i, count[i]] = k
-                count[i] += 1
-    return Lists(members, own, count)
+                own[i, n_own[i]] = k
+                n_own[i] += 1
+    return Lists(members, own, n_own)
 
 
 @kernel
@@ -64,8 +64,8 @@ def mark(rows, i, marks, sign):
 
 
 @kernel
-def gather_block(problem, state, cache, lists, k, l, line, scratch):
-    """The dyads that w_kl reaches: i in k, j in l. An undirected pair that is in both, both ways, counts c = 2."""
+def gather_block(problem, state, cache, lists, k, m, line, scratch):
+    """The dyads that w_km reaches: i in k, j in m. An undirected pair that is in both, both ways, counts c = 2."""
     dyads, size = problem.dyads, 0
     links, hidden, extra = scratch
     for i in lists.members[k, : cache.size[k]]:
@@ -74,16 +74,16 @@ def gather_block(problem, state, cache, lists, k, l, line, scratch):
         if state.coefficients.size:
             covariate_part(problem, state, i, extra)
         constant = state.offset[0] + state.sender[i]
-        for j in lists.members[l, : cache.size[l]]:
+        for j in lists.members[m, : cache.size[m]]:
             if j == i or hidden[j] != 0.0:
                 continue
             c = 1.0
-            if not dyads.directed and (k == l or (state.z[l, i] and state.z[k, j])):
+            if not dyads.directed and (k == m or (state.z[m, i] and state.z[k, j])):
                 if j < i:  # the pair was met from its other end
                     continue
-                c = 1.0 if k == l else 2.0
+                c = 1.0 if k == m else 2.0
             x = constant + state.receiver[j] + extra[j]
-            for t in range(lists.count[i]):
+            for t in range(lists.n_own[i]):
                 x += cache.pull_out[lists.own[i, t], j]
             put(problem.law, line, size, x, links[j], c)
             size += 1
@@ -122,15 +122,15 @@ def longest_line(cache):
 
 
 @kernel
-def move_weight(problem, state, cache, lists, k, l, line, scratch, sampling, rng):
-    """w_kl along its line; returns the fall of Q."""
-    size = gather_block(problem, state, cache, lists, k, l, line, scratch)
-    precision = problem.priors.diagonal if k == l else problem.priors.offdiagonal
-    axis = Axis(state.w[k, l], precision, problem.lower, BOUND)
+def move_weight(problem, state, cache, lists, k, m, line, scratch, sampling, rng):
+    """w_km along its line; returns the fall of Q."""
+    size = gather_block(problem, state, cache, lists, k, m, line, scratch)
+    precision = problem.priors.diagonal if k == m else problem.priors.offdiagonal
+    axis = Axis(state.w[k, m], precision, problem.lower, BOUND)
     delta = move_along(problem.law, line, size, axis, sampling, WEIGHT_WIDTH, rng)
     if delta == 0.0:
         return 0.0
-    shift_weight(problem, state, cache, k, l, delta)
+    shift_weight(problem, state, cache, k, m, delta)
     return line_fall(problem.law, line, size, axis, delta)
 
 
@@ -144,9 +144,9 @@ def sweep_affinities(problem, state, cache, sampling, rng):
     """Every free entry of W between living communities once."""
     lists, line, scratch = list_members(state), longest_line(cache), new_scratch(problem.dyads.n)
     for k in range(state.z.shape[0]):
-        for l in range(0 if problem.dyads.directed else k, state.z.shape[0]):
-            if cache.size[k] > 0 and cache.size[l] > 0:
-                move_weight(problem, state, cache, lists, k, l, line, scratch, sampling, rng)
+        for m in range(0 if problem.dyads.directed else k, state.z.shape[0]):
+            if cache.size[k] > 0 and cache.size[m] > 0:
+                move_weight(problem, state, cache, lists, k, m, line, scratch, sampling, rng)
 
 
 @kernel
@@ -155,11 +155,11 @@ def fit_column(problem, state, cache, k, diagonal_only, rng):
     lists, line, scratch = list_members(state), longest_line(cache), new_scratch(problem.dyads.n)
     fall = move_weight(problem, state, cache, lists, k, k, line, scratch, False, rng)
     if not diagonal_only:
-        for l in range(state.z.shape[0]):
-            if l != k and cache.size[l] > 0:
-                fall += move_weight(problem, state, cache, lists, k, l, line, scratch, False, rng)
+        for m in range(state.z.shape[0]):
+            if m != k and cache.size[m] > 0:
+                fall += move_weight(problem, state, cache, lists, k, m, line, scratch, False, rng)
                 if problem.dyads.directed:
-                    fall += move_weight(problem, state, cache, lists, l, k, line, scratch, False, rng)
+                    fall += move_weight(problem, state, cache, lists, m, k, line, scratch, False, rng)
     return fall
 
 
