@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.report.cover import entries, inner_degrees, pattern, sizes
+from klafter.report.cover import entries, inner_degrees, pattern, rows, sizes
 from klafter.report.enrichment import Enriched, enriched_values
 
 
@@ -40,12 +41,12 @@ def community_table(graph: Graph, z: sparse.csr_array, affinities=None, stabilit
     shared = np.asarray(member.T @ several).ravel()
     columns, degrees = sparse.csr_array(member.T), sparse.csr_array(inner.T)
     common = enriched_values(z, graph.attributes)
-    rows = []
+    table = []
     for k, size in enumerate(sizes(member).tolist()):
         order, tightness = _tightest_first(columns, degrees, k, graph.directed)
         links = int(entries(degrees, k)[1].sum()) // 2
         dyads = size * (size - 1) - int(unseen[k]) if graph.directed else (size * (size - 1) - int(unseen[k])) // 2
-        rows.append(
+        table.append(
             Community(
                 number=k,
                 size=size,
@@ -60,7 +61,7 @@ def community_table(graph: Graph, z: sparse.csr_array, affinities=None, stabilit
                 stability=None if stability is None else float(stability[k]),
             )
         )
-    return rows
+    return table
 
 
 def _tightest_first(columns, degrees, k: int, directed: bool) -> tuple[list[int], list[float]]:
@@ -90,11 +91,10 @@ class Overlap:
 
 
 def overlap_table(z: sparse.csr_array, n: int = 30) -> list[Overlap]:
-    """The commonest exact combinations of two or more communities, and single ones beside them."""
-    counts: dict[tuple[int, ...], int] = {}
-    for i in range(z.shape[0]):
-        key = tuple(entries(z, i)[0].tolist())
-        if key:
-            counts[key] = counts.get(key, 0) + 1
-    rows = [Overlap(key, count) for key, count in counts.items()]
-    return sorted(rows, key=lambda row: (-row.size, len(row.communities), row.communities))[:n]
+    """The commonest exact sets of communities; at least two thirds of the rows go to sets of two or more."""
+    found = [Overlap(key, count) for key, count in Counter(map(tuple, rows(z))).items() if key]
+    found.sort(key=lambda row: (-row.size, len(row.communities), row.communities))
+    single = [row for row in found if len(row.communities) == 1]
+    several = [row for row in found if len(row.communities) > 1][: n - min(len(single), n // 3)]
+    kept = {*several, *single[: n - len(several)]}
+    return [row for row in found if row in kept]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import sparse
 
@@ -36,3 +38,9 @@ def entries(matrix: sparse.csr_array, row: int) -> tuple[np.ndarray, np.ndarray]
     """Columns and values of one row."""
     part = slice(matrix.indptr[row], matrix.indptr[row + 1])
     return matrix.indices[part], matrix.data[part]
+
+
+def rows(matrix: sparse.csr_array, values: bool = False) -> list[list]:
+    """Columns, or values, of every row as lists."""
+    flat = (matrix.data if values else matrix.indices).tolist()
+    return [flat[a:b] for a, b in pairwise(matrix.indptr.tolist())]

@@ -40,18 +40,24 @@ def runs(model, most: int = 400) -> list[Run]:
 
 
 def community_stability(z: sparse.csr_array, restarts) -> np.ndarray | None:
-    """For each community, the F1 of its best match in another restart, averaged over those; None without others."""
+    """For each community, the F1 of its best match in another restart, averaged over those; None without others.
+
+    The restart that gave the communities is the one that matches them best, and is left out.
+    """
     mine = pattern(z)
-    others = [pattern(draw.memberships) for draw in restarts or []]
-    itself = next((t for t, other in enumerate(others) if _same(mine, other)), 0)
-    others = others[:itself] + others[itself + 1 :]
-    if not others or mine.shape[1] == 0:
+    if len(restarts or []) < 2 or mine.shape[1] == 0:
         return None
-    return np.mean([_best_f1(mine, other) for other in others], axis=0)
+    f1 = np.array([_best_f1(mine, main_loadings(draw.memberships)) for draw in restarts])
+    return np.delete(f1, np.argmax(f1.mean(axis=1)), axis=0).mean(axis=0)
 
 
-def _same(x: sparse.csr_array, y: sparse.csr_array) -> bool:
-    return x.shape == y.shape and (x != y).nnz == 0
+def main_loadings(memberships) -> sparse.csr_array:
+    """One where a node loads at least half as much as where it loads most: all memberships when they are 0/1."""
+    u = sparse.csr_array(memberships, dtype=float)
+    most = np.asarray(abs(u).max(axis=1).todense()).ravel()
+    coo = sparse.coo_array(u)
+    keep = (np.abs(coo.data) >= 0.5 * most[coo.row]) & (coo.data != 0)
+    return sparse.csr_array((np.ones(keep.sum()), (coo.row[keep], coo.col[keep])), shape=u.shape)
 
 
 def _best_f1(x: sparse.csr_array, y: sparse.csr_array) -> np.ndarray:
@@ -73,3 +79,32 @@ def parameters(model) -> list[tuple[str, str]]:
 def _show(value) -> str:
     text = repr(value)
     return text if len(text) <= 120 else text[:117] + "..."
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting that was tried over folds, and how it did."""
+
+    parameters: str
+    score: float
+    error: float
+    n_folds: int
+    chosen: bool
+
+
+def settings_tried(model) -> list[Setting]:
+    """The settings of a model that chose among several, best first; none for other models."""
+    table = getattr(model, "cv_results_", None)
+    if table is None:
+        return []
+    rows = [
+        Setting(
+            ", ".join(f"{name} = {value}" for name, value in table["params"][t].items()),
+            float(table["mean_test_score"][t]),
+            float(table["std_error"][t]),
+            int(table["n_folds"][t]),
+            t == model.best_index_,
+        )
+        for t in range(len(table["params"]))
+    ]
+    return sorted(rows, key=lambda row: (not row.chosen, -row.score))

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klafter.evaluation import BASELINES, calibration_curve, link_measures
-
 POINTS = 200  # of a curve
 
 
@@ -33,6 +31,8 @@ class Judged:
 
 def judge(model, pairs, values) -> Judged | None:
     """The model and each baseline on held-out dyads; None unless there are links and non-links among them."""
+    from klafter.evaluation import BASELINES, calibration_curve
+
     pairs, values = model.graph_.pair_indices(pairs), np.asarray(values, float)
     links = values > 0
     if not 0 < links.sum() < len(links):
@@ -52,6 +52,8 @@ def judge(model, pairs, values) -> Judged | None:
 def score(name: str, links: np.ndarray, scores: np.ndarray) -> Scored:
     """One predictor; measures that its scores do not allow are None."""
     from sklearn.metrics import precision_recall_curve, roc_curve
+
+    from klafter.evaluation import link_measures
 
     measures = link_measures(links, scores)
     false, true, _ = roc_curve(links, scores)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from klafter.report.network import MEMBERS
 from klafter.report.tables import Facts, gather
 
 SCRIPTS = ("page.js", "network.js", "tables.js", "charts.js", "matrix.js", "main.js")
@@ -61,28 +62,37 @@ def render(facts: Facts) -> str:
 
 def as_json(facts: Facts) -> str:
     """The facts as JSON that is safe inside a script element, whatever labels hold."""
-    plain = _plain(facts)
+    plain = _plain(_for_page(facts))
     text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
+def _for_page(facts: Facts) -> Facts:
+    """Without what the page does not show, so that a large graph makes a small page."""
+    short = [
+        dataclasses.replace(c, members=c.members[:MEMBERS], tightness=[], shared_with=c.shared_with[:12])
+        for c in facts.communities
+    ]
+    return dataclasses.replace(facts, communities=short)
+
+
 def _plain(value):
     """Dataclasses, arrays and numbers as JSON knows them; six digits are enough to look at."""
-    if isinstance(value, (str, bool)) or value is None:
-        return value
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return _short(float(value))
-    if isinstance(value, np.ndarray):
-        return base64.b64encode(_bytes(value)).decode("ascii")
-    if dataclasses.is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, float):
+        return _short(value)
+    if isinstance(value, (list, tuple)):
+        return value if set(map(type, value)) <= {int, str} else [_plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return base64.b64encode(_bytes(value)).decode("ascii")
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return value
 
 
 def _bytes(array: np.ndarray) -> bytes:

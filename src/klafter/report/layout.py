@@ -95,7 +95,9 @@ def _repulsion(x: np.ndarray, mass: np.ndarray, rows: int = 1000) -> np.ndarray:
 
 
 def _unit(x: np.ndarray) -> np.ndarray:
+    """Centred, the longest direction lying flat, half of the nodes within 0.5."""
     x = x - np.median(x, axis=0)
+    x = x @ np.linalg.svd(x, full_matrices=False)[2].T
     return x / max(2 * float(np.median(np.linalg.norm(x, axis=1))), 1e-9)
 
 

@@ -80,7 +80,7 @@ def draw_overview(graph: Graph, z: sparse.csr_array, communities: list[Community
     shown = np.sort(np.argsort(-size, kind="stable")[:COMMUNITIES])
     ties = _ties(graph, pattern(z)[:, shown])
     near = sparse.coo_array((np.ones(len(ties)), (ties[:, 0], ties[:, 1])), shape=(len(shown),) * 2)
-    radius = 0.12 + 0.33 * np.sqrt(size[shown] / max(size.max(initial=0), 1))
+    radius = 0.1 + 0.26 * np.sqrt(size[shown] / max(size.max(initial=0), 1))
     place, radius = _place(force_layout(sparse.csr_array(near), sparse.csr_array((len(shown), 0))), radius)
     ties[:, :2] = shown[ties[:, :2]]
     return Overview(

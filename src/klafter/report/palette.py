@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#B8A800")
-# after Paul Tol's muted and light schemes
-MORE = ("#882255", "#117733", "#332288", "#AA9944", "#EE8866", "#77AADD", "#661100", "#44BB99", "#AA4499", "#6699CC")
+# of middle lightness, so that they stand out on white and on black
+MORE = ("#B5446E", "#5B9F3D", "#7A6FD0", "#A9744F", "#EE8F80", "#7FA8D1", "#3BB3A0", "#B66DD6", "#8C9A3B", "#D98CB3")
 COLOURS = (*OKABE_ITO, *MORE)
 NOBODY = "#9AA0A6"  # nodes in no community
 

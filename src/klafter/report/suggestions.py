@@ -1,10 +1,21 @@
-"""Links to look at: the likeliest that nobody has seen, and the observed ones that surprise the model."""
+"""Links to look at: the likeliest that nobody has seen, and the observed ones that surprise the model.
+
+A small graph is searched whole. Of a large one, missing links are sought among the tightest members of each
+community, and surprising ones in a random part of the links, so that a report takes seconds.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from klafter.report.communities import Community
+from klafter.report.network import link_pairs
+
 PARTS = 6  # of an explanation
+BUDGET = 1_500_000  # dyads times draws that are looked at
+TIGHT = 25  # members of a community whose pairs are looked at in a large graph
 
 
 @dataclass(frozen=True)
@@ -18,14 +29,58 @@ class Suggestion:
     parts: list[tuple[str, float]]
 
 
-def missing_links(model, n: int = 20) -> list[Suggestion]:
+@dataclass(frozen=True)
+class Suggestions:
+    """The dyads, and how many were looked at when it was not all of them."""
+
+    links: list[Suggestion]
+    n_looked_at: int | None
+
+
+def missing_links(model, communities: list[Community], n: int = 20) -> Suggestions:
     """The likeliest dyads without a known link."""
-    return [_explained(model, *row) for row in model.top_links(n)]
+    graph = model.graph_
+    pairs, most = graph.n_nodes**2 // (1 if graph.directed else 2), BUDGET // len(model.draws_)
+    if pairs <= most or graph.n_nodes <= 500:
+        return Suggestions([_explained(model, *row) for row in model.top_links(n)], None)
+    close = _close_pairs(graph, communities, most)
+    return _pick(model, close, -model.predict_proba(close), n)
 
 
-def surprising_links(model, n: int = 20) -> list[Suggestion]:
+def surprising_links(model, n: int = 20) -> Suggestions:
     """The observed links that the model finds least likely."""
-    return [_explained(model, *row) for row in model.surprising_links(n)]
+    graph, most = model.graph_, BUDGET // len(model.draws_)
+    if graph.n_links <= most:
+        return Suggestions([_explained(model, *row) for row in model.surprising_links(n)], None)
+    pairs = link_pairs(graph).astype(np.int64)
+    some = pairs[np.sort(np.random.default_rng(0).choice(len(pairs), most, replace=False))]
+    return _pick(model, some, model.predict_proba(some), n)
+
+
+def _pick(model, pairs: np.ndarray, key: np.ndarray, n: int) -> Suggestions:
+    """The n pairs with the smallest key."""
+    best = np.argsort(key, kind="stable")[:n]
+    label, found = model.graph_.label, pairs[best].tolist()
+    p = np.abs(key[best]).tolist()
+    return Suggestions([_explained(model, label(i), label(j), q) for (i, j), q in zip(found, p)], len(pairs))
+
+
+def _close_pairs(graph, communities: list[Community], most: int) -> np.ndarray:
+    """Unlinked pairs of tight members of a community, those of denser communities first."""
+    order = sorted(communities, key=lambda c: -(c.density or 0.0))
+    blocks, room, n = [np.zeros(0, np.int64)], 2 * most, graph.n_nodes
+    for community in order:
+        members = np.sort(np.array(community.members[:TIGHT], np.int64))
+        i, j = np.triu_indices(len(members), 1)
+        blocks.append(members[i] * n + members[j])
+        room -= len(i)
+        if room < 0:
+            break
+    keys = np.sort(np.concatenate(blocks))
+    pairs = np.column_stack(np.divmod(keys[np.diff(keys, prepend=-1) > 0], n))
+    pairs = np.concatenate([pairs, pairs[:, ::-1]]) if graph.directed else pairs
+    free = np.asarray(graph.links[pairs[:, 0], pairs[:, 1]]).ravel() == 0
+    return pairs[free][:most]
 
 
 def _explained(model, source, target, probability: float) -> Suggestion:

@@ -8,14 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
-from klafter.report.cover import as_cover, pattern
+from klafter.report.cover import as_cover, pattern, rows
 from klafter.report.enrichment import show_value
-from klafter.report.fit import Run, community_stability, parameters, runs
+from klafter.report.fit import Run, Setting, community_stability, parameters, runs, settings_tried
 from klafter.report.held import Judged, judge
 from klafter.report.matrix import Matrices, matrices
 from klafter.report.network import NODES, Network, Overview, draw_network, draw_overview
 from klafter.report.palette import community_colours
-from klafter.report.suggestions import Suggestion, missing_links, surprising_links
+from klafter.report.suggestions import Suggestions, missing_links, surprising_links
 
 AFFINITIES = 80  # communities of a heat map at most
 
@@ -77,9 +77,10 @@ class Facts:
     matrices: Matrices | None
     runs: list[Run]
     parameters: list[tuple[str, str]]
+    settings: list[Setting]
     held: Judged | None
-    missing: list[Suggestion]
-    surprising: list[Suggestion]
+    missing: Suggestions
+    surprising: Suggestions
 
 
 def gather(model, held=None, title: str | None = None) -> Facts:
@@ -102,8 +103,9 @@ def gather(model, held=None, title: str | None = None) -> Facts:
         matrices=matrices(model, z),
         runs=runs(model),
         parameters=parameters(model),
+        settings=settings_tried(model),
         held=None if held is None else judge(model, held[0], held[1]),
-        missing=missing_links(model),
+        missing=missing_links(model, communities),
         surprising=surprising_links(model),
     )
 
@@ -143,8 +145,8 @@ def describe_nodes(graph, z: sparse.csr_array) -> Nodes:
     return Nodes(
         labels=[str(graph.label(i)) for i in range(graph.n_nodes)],
         degrees=degree.astype(int).tolist(),
-        memberships=[row.tolist() for row in np.split(z.indices, z.indptr[1:-1])],
-        weights=None if whole else [row.tolist() for row in np.split(z.data, z.indptr[1:-1])],
+        memberships=rows(z),
+        weights=None if whole else rows(z, values=True),
         attributes={name: _coded(column) for name, column in graph.attributes.items()},
     )
 

@@ -21,7 +21,7 @@ function chart(title, series, { x: xName, y: yName, unit = false, diagonal = fal
   for (const v of ticks(x0, x1)) write(v.toLocaleString("en"), px(v), h - bottom + 18, "middle");
   write(xName, (left + w - right) / 2, h - 6, "middle");
   write(yName, 0, 0, "middle", { transform: `translate(13 ${(top + h - bottom) / 2}) rotate(-90)` });
-  if (diagonal) picture.append(draw("line", { x1: px(0), y1: py(0), x2: px(1), y2: py(1), stroke: css("--soft"), "stroke-dasharray": "4 4", opacity: 0.6 }));
+  if (diagonal) picture.append(draw("line", { x1: px(0), y1: py(0), x2: px(1), y2: py(1), stroke: "var(--soft)", "stroke-dasharray": "4 4", opacity: 0.6 }));
   [...series].reverse().forEach((s) => {
     picture.append(draw("polyline", { class: "series", points: s.x.map((v, t) => `${px(v).toFixed(1)},${py(s.y[t]).toFixed(1)}`).join(" "), stroke: s.colour, "stroke-width": s.bold ? 2.6 : 1.6, opacity: s.opacity || 1 }));
     if (dots || s.x.length === 1) picture.append(...s.x.map((v, t) => draw("circle", { cx: px(v), cy: py(s.y[t]), r: 3.4, fill: s.colour })));
@@ -58,9 +58,9 @@ function startFit() {
   $("fit-hint").textContent = `${words.join(", ")}.`;
   if (runs.length) {
     const best = runs.reduce((a, b) => (Math.min(...b.objective) < Math.min(...a.objective) ? b : a));
-    const lines = (name) => [best, ...runs.filter((r) => r !== best)].map((r, t) => ({ x: r.seconds, y: r[name], colour: t ? css("--edge") : INKS[0], bold: !t, opacity: t ? 0.55 : 1 }));
+    const lines = (name) => [best, ...runs.filter((r) => r !== best)].map((r, t) => ({ x: r.seconds, y: r[name], colour: t ? "var(--edge)" : INKS[0], bold: !t, opacity: t ? 0.55 : 1 }));
     $("fit-charts").append(chart("Objective", lines("objective"), { x: "seconds", y: "objective" }), chart("Number of communities", lines("n_communities"), { x: "seconds", y: "communities" }));
-    if (runs.length > 1) $("fit-charts").after(key([{ name: "run with the lowest objective", colour: INKS[0] }, { name: "other runs", colour: css("--edge") }]));
+    if (runs.length > 1) $("fit-charts").after(key([{ name: "run with the lowest objective", colour: INKS[0] }, { name: "other runs", colour: "var(--edge)" }]));
   }
 }
 
@@ -75,7 +75,7 @@ function startOverlaps() {
   const write = (text, x, y, anchor) => { const t = draw("text", { x, y, "text-anchor": anchor }); t.textContent = text; picture.append(t); };
   const y = new Map(rows.map((k, t) => [k, top + 14 + t * line]));
   rows.forEach((k, t) => {
-    if (t % 2 === 0) picture.append(draw("rect", { x: left - 8, y: y.get(k) - line / 2, width: w - left + 8, height: line, fill: css("--faint"), class: "stripe" }));
+    if (t % 2 === 0) picture.append(draw("rect", { x: left - 8, y: y.get(k) - line / 2, width: w - left + 8, height: line, fill: "var(--faint)", class: "stripe" }));
     const size = 70 * communities[k].size / largest;
     picture.append(draw("rect", { x: left - 44 - size, y: y.get(k) - 5, width: size, height: 10, rx: 2, fill: colours[k] }));
     write(String(k), left - 20, y.get(k) + 4, "end");
@@ -84,10 +84,10 @@ function startOverlaps() {
     const x = left + t * step + step / 2, tall = (top - 30) * s.size / most;
     const group = draw("g", {}), title = draw("title");
     title.textContent = `${many(s.size, "node")} in ${s.communities.map((k) => nameOf(k).toLowerCase()).join(" and ")}`;
-    group.append(title, draw("rect", { x: x - 9, y: top - 6 - tall, width: 18, height: tall, rx: 2, fill: s.communities.length > 1 ? css("--accent") : css("--nobody") }));
-    rows.forEach((k) => { if (!s.communities.includes(k)) group.append(draw("circle", { cx: x, cy: y.get(k), r: 3, fill: css("--line") })); });
+    group.append(title, draw("rect", { x: x - 9, y: top - 6 - tall, width: 18, height: tall, rx: 2, fill: s.communities.length > 1 ? "var(--accent)" : "var(--nobody)" }));
+    rows.forEach((k) => { if (!s.communities.includes(k)) group.append(draw("circle", { cx: x, cy: y.get(k), r: 3, fill: "var(--line)" })); });
     const places = s.communities.map((k) => y.get(k));
-    if (places.length > 1) group.append(draw("line", { x1: x, x2: x, y1: Math.min(...places), y2: Math.max(...places), stroke: css("--soft"), "stroke-width": 2 }));
+    if (places.length > 1) group.append(draw("line", { x1: x, x2: x, y1: Math.min(...places), y2: Math.max(...places), stroke: "var(--soft)", "stroke-width": 2 }));
     s.communities.forEach((k) => group.append(draw("circle", { cx: x, cy: y.get(k), r: 5.5, fill: colours[k] })));
     picture.append(group);
     write(String(s.size), x, top - 12 - tall, "middle");

@@ -17,5 +17,5 @@ function startContents() {
   $("contents").append(...sections.map((section) => el("a", { href: `#${section.id}` }, section.querySelector("h2").textContent)));
 }
 
-[startHead, startNetwork, startCommunities, startOverlaps, startMatrices, startAffinities, startLinks, startHeld, startFit, startParameters, startContents].forEach((start) => start());
+[startHead, startNetwork, startCommunities, startOverlaps, startMatrices, startAffinities, startLinks, startHeld, startFit, startSettings, startParameters, startContents].forEach((start) => start());
 document.documentElement.dataset.ready = "";

@@ -20,7 +20,7 @@ function sceneOfCommunities() {
   const place = new Map(numbers.map((k, t) => [k, t]));
   const items = numbers.map((k, t) => ({ community: k, x: x[t], y: y[t], r: radius[t], pie: [[colours[k], 1]], text: String(k) }));
   const most = Math.max(1, ...ties.map((tie) => tie[2] + tie[3]));
-  const lines = ties.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.6 + 5 * Math.sqrt((links + shared) / most) }));
+  const lines = ties.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.3 + 3 * ((links + shared) / most) }));
   return { items, lines, width: 1, inside: true };
 }
 
@@ -30,8 +30,9 @@ function sceneInside(k) {
   const lines = [];
   for (let t = 0; t < flat.length; t += 2) lines.push({ a: flat[t], b: flat[t + 1], community: k });
   const places = forceLayout(members.length, lines);
-  const r = 0.32 / Math.sqrt(members.length + 1);
-  return { items: members.map((i, t) => ({ node: i, x: places[t][0], y: places[t][1], r, pie: shares(i), text: label(i) })), lines, width: 0.8 };
+  const extent = Math.sqrt([0, 1].map((c) => Math.max(...places.map((p) => p[c])) - Math.min(...places.map((p) => p[c]))).reduce((a, b) => a * b, 1));
+  const r = 0.2 * (extent || 1) / Math.sqrt(members.length);
+  return { items: members.map((i, t) => ({ node: i, x: places[t][0], y: places[t][1], r, pie: shares(i), text: label(i) })), lines, width: 0.8, of: k };
 }
 
 function forceLayout(n, lines) {
@@ -84,7 +85,7 @@ class Picture {
 
   scale() {
     const { left, right, top, bottom } = this.home;
-    return this.zoom * Math.min((this.w - 48) / Math.max(right - left, 1e-6), (this.h - 48) / Math.max(bottom - top, 1e-6));
+    return this.zoom * Math.min((this.w - 48) / Math.max(right - left, 1e-6), (this.h - ($("crumbs").hidden ? 48 : 110)) / Math.max(bottom - top, 1e-6));
   }
 
   at(item) {
@@ -114,6 +115,11 @@ class Picture {
 
   // The items in the light: null when nothing is selected.
   lit() {
+    const some = this.litItems();
+    return some && some.size === this.scene.items.length && chosen.node === null ? null : some;
+  }
+
+  litItems() {
     const { items } = this.scene;
     if (chosen.community !== null) {
       return new Set(items.flatMap((n, t) => (n.community === chosen.community || (n.node !== undefined && nodes.memberships[n.node].includes(chosen.community)) ? [t] : [])));
@@ -184,26 +190,33 @@ class Picture {
     pen.globalAlpha = 1;
   }
 
-  // Labels of the largest nodes first, each only where it covers no other.
+  // Labels of the largest nodes first, beside their node where they cover neither a node nor another label.
   drawLabels(pen, lit) {
-    const taken = [], ink = css("--ink"), paper = css("--card");
-    const whole = this.scene.inside;
-    pen.font = `${whole ? 13 : 12}px system-ui, sans-serif`; pen.textAlign = "center"; pen.textBaseline = "middle";
-    pen.lineJoin = "round"; pen.strokeStyle = paper; pen.lineWidth = 3; pen.fillStyle = ink;
-    const first = this.byRank.filter((t) => this.scene.items[t].node !== undefined && this.scene.items[t].node === chosen.node);
-    let room = lit ? 80 : Math.round(34 * Math.max(1, this.zoom));
-    for (const t of [...first, ...this.byRank]) {
+    const { items, inside } = this.scene, taken = [];
+    pen.font = "12px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
+    pen.lineJoin = "round"; pen.strokeStyle = css("--card"); pen.lineWidth = 3.5; pen.fillStyle = css("--ink");
+    const places = items.map((item) => [...this.at(item), this.radius(item)]);
+    const important = lit ? [...lit].sort((a, b) => (items[b].node === chosen.node) - (items[a].node === chosen.node) || items[b].r - items[a].r) : this.byRank;
+    let room = inside ? Infinity : lit ? 60 : Math.round(40 * Math.max(1, this.zoom));
+    for (const t of important) {
       if (room <= 0) break;
-      if (lit && !lit.has(t)) continue;
-      const item = this.scene.items[t], [x, y] = this.at(item), r = this.radius(item);
+      const [x, y, r] = places[t];
       if (x < 0 || y < 0 || x > this.w || y > this.h) continue;
-      const text = item.text.length > 28 ? item.text.slice(0, 27) + "…" : item.text;
-      const half = pen.measureText(text).width / 2 + 2, below = whole ? y : y + r + 9;
-      const box = [x - half, below - 7, x + half, below + 7];
-      if (box[0] < 2 || box[2] > this.w - 2 || taken.some((b) => box[0] < b[2] && b[0] < box[2] && box[1] < b[3] && b[1] < box[3])) continue;
-      taken.push(box); room--;
-      pen.strokeText(text, x, below); pen.fillText(text, x, below);
+      const text = items[t].text.length > 28 ? `${items[t].text.slice(0, 27)}…` : items[t].text;
+      const half = pen.measureText(text).width / 2 + 1;
+      const spots = inside && half < r ? [[x, y]] : [[x, y + r + 9], [x, y - r - 9], [x + r + half + 3, y], [x - r - half - 3, y]];
+      const must = items[t].node !== undefined && items[t].node === chosen.node;
+      const free = spots.length === 1 ? spots[0] : spots.find(([a, b]) => this.isFree(a, b, half, t, places, taken)) || (must ? spots[0] : null);
+      if (!free) continue;
+      taken.push([free[0] - half, free[1] - 7, free[0] + half, free[1] + 7]); room--;
+      pen.strokeText(text, ...free); pen.fillText(text, ...free);
     }
+  }
+
+  isFree(x, y, half, t, places, taken) {
+    if (x - half < 2 || x + half > this.w - 2 || y < 9 || y > this.h - 9) return false;
+    if (taken.some((b) => x - half < b[2] && b[0] < x + half && y - 7 < b[3] && b[1] < y + 7)) return false;
+    return !places.some(([a, b, r], s) => s !== t && Math.hypot(Math.max(Math.abs(a - x) - half, 0), Math.max(Math.abs(b - y) - 6, 0)) < r - 1);
   }
 
   find(event) {
@@ -295,11 +308,12 @@ function follow() {
 }
 
 function lookInside(k) {
-  picture.show(sceneInside(k));
-  const hidden = communities[k].size - DATA.overview.members_drawn;
-  $("crumbs").replaceChildren(el("button", { type: "button", class: "link", onclick: () => { $("crumbs").hidden = true; picture.show(sceneOfCommunities()); } }, "All communities"),
-    ` › ${nameOf(k)}${hidden > 0 ? `, the ${DATA.overview.members_drawn} tightest of ${count(communities[k].size)} members` : ""}`);
   show("crumbs");
+  picture.show(sceneInside(k));
+  details();
+  const hidden = communities[k].size - DATA.overview.members_drawn;
+  $("crumbs").replaceChildren(el("button", { type: "button", class: "link", onclick: () => { $("crumbs").hidden = true; picture.show(sceneOfCommunities()); details(); } }, "All communities"),
+    ` › ${nameOf(k)}${hidden > 0 ? `, the ${DATA.overview.members_drawn} tightest of ${count(communities[k].size)} members` : ""}`);
 }
 
 function startSearch() {
@@ -366,11 +380,12 @@ function communityDetails(k) {
   if (c.density !== null) rows.push(["inner density", percent(c.density)]);
   if (c.affinity !== null) rows.push(["affinity", digits(c.affinity)]);
   if (c.stability !== null) rows.push(["stability", percent(c.stability)]);
-  const inside = DATA.overview ? el("button", { type: "button", class: "more", onclick: () => lookInside(k) }, "Look inside") : null;
+  const inside = DATA.overview && picture.scene.of !== k ? el("button", { type: "button", class: "more", onclick: () => lookInside(k) }, "Look inside") : null;
   const common = c.enriched.slice(0, 4).map(enriched);
   return [el("h3", {}, dot(colours[k]), nameOf(k)), facts(rows), ...(inside ? [inside] : []),
     ...(common.length ? [el("h4", {}, "Over-represented"), ...common] : []),
-    el("h4", {}, "Members, tightest first"), el("div", {}, c.members.slice(0, 60).flatMap((i, t) => (t ? [", ", nodeButton(i)] : [nodeButton(i)])), c.members.length > 60 ? ` and ${count(c.members.length - 60)} more` : ""),
+    el("h4", {}, "Members, tightest first"), el("div", { class: "members" }, c.members.slice(0, 60).flatMap((i, t) => (t ? [", ", nodeButton(i)] : [nodeButton(i)])), c.size > 60 ? ` and ${count(c.size - 60)} more` : ""),
+    ...(c.shared_with.length ? [el("h4", {}, "Shares members with"), el("div", { class: "chips" }, c.shared_with.map(([other, n]) => chip(other, `${other} · ${count(n)}`)))] : []),
     el("p", {}, clear())];
 }
 

@@ -23,7 +23,7 @@ function draw(tag, attributes = {}, ...children) {
 const count = (n) => n.toLocaleString("en");
 const many = (n, one, several = one + "s") => `${count(n)} ${n === 1 ? one : several}`;
 const percent = (p) => (p > 0 && p < 0.01 ? "< 1%" : `${Math.round(100 * p)}%`);
-const digits = (x, n = 3) => (x === null || x === undefined ? "" : Number(x.toPrecision(n)).toString());
+const digits = (x, n = 3) => (x === null || x === undefined ? "" : Number(x.toPrecision(n)).toString().replace("-", "−"));
 const label = (i) => nodes.labels[i];
 const nameOf = (k) => `Community ${k}`;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

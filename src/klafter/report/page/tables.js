@@ -1,17 +1,17 @@
 // Tables: communities, links worth a look, measures, parameters.
-const enriched = (e) => el("div", {}, `${e.attribute}: ${e.value} `, el("span", { class: "muted", title: `q = ${digits(e.q, 2)}; ${e.total} of all ${e.known} nodes` }, `${e.inside} of ${e.members}`));
+const enriched = (e) => el("div", { class: "common" }, `${e.attribute}: ${e.value} `, el("span", { class: "muted", title: `q = ${digits(e.q, 2)}; ${e.total} of all ${e.known} nodes` }, `${e.inside} of ${e.members}`));
 
 function communityColumns() {
   const has = (name) => communities.some((c) => c[name] !== null);
-  const share = (c, name) => (c[name] === null ? "" : [percent(c[name]), bar(c[name])]);
+  const share = (c, name) => (c[name] === null ? "" : [el("span", { class: "figure" }, percent(c[name])), bar(c[name])]);
   return [
     { name: "Community", value: (c) => c.number, cell: (c) => chip(c.number, String(c.number)) },
     { name: "Members", number: true, value: (c) => c.size, cell: (c) => count(c.size) },
     { name: "Inner links", number: true, value: (c) => c.inner_links, cell: (c) => count(c.inner_links) },
-    { name: "Density", value: (c) => c.density ?? -1, cell: (c) => share(c, "density") },
+    { name: "Density", share: true, value: (c) => c.density ?? -1, cell: (c) => share(c, "density") },
     { name: "Shared", number: true, value: (c) => c.n_shared, cell: (c) => count(c.n_shared) },
-    has("affinity") && { name: "Affinity", number: true, value: (c) => c.affinity, cell: (c) => digits(c.affinity) },
-    has("stability") && { name: "Stability", value: (c) => c.stability, cell: (c) => share(c, "stability") },
+    has("affinity") && { name: "Affinity", number: true, value: (c) => c.affinity, cell: (c) => c.affinity.toFixed(1).replace("-", "−") },
+    has("stability") && { name: "Stability", share: true, value: (c) => c.stability, cell: (c) => share(c, "stability") },
     communities.some((c) => c.enriched.length) && { name: "Over-represented", value: (c) => (c.enriched.length ? -Math.log(c.enriched[0].q + 1e-300) : -1), cell: (c) => c.enriched.slice(0, 3).map(enriched) },
     { name: "Tightest members", wide: true, cell: (c) => [c.members.slice(0, 6).map(label).join(", "), el("span", { class: "muted" }, c.size > 6 ? ` and ${count(c.size - 6)} more` : "")] },
   ].filter(Boolean);
@@ -26,7 +26,7 @@ function startCommunities() {
     column.value ? el("button", { type: "button", onclick: () => { down = sorted === t ? !down : t > 0; sorted = t; fill(); } }, column.name) : column.name));
   const more = el("button", { type: "button", class: "more", onclick: () => { limit = Infinity; fill(); } }, `Show all ${count(communities.length)} communities`);
   const rowOf = (c) => el("tr", { "data-community": c.number, class: chosen.community === c.number ? "chosen" : null },
-    columns.map((column) => el("td", { class: column.number ? "number" : column.wide ? "wide" : null }, [column.cell(c)].flat())));
+    columns.map((column) => el("td", { class: column.number ? "number" : column.wide ? "wide" : column.share ? "share" : null }, [column.cell(c)].flat())));
   const fill = () => {
     const sign = down ? -1 : 1, { value } = columns[sorted];
     const order = [...communities].sort((a, b) => sign * (value(a) - value(b)) || a.number - b.number);
@@ -50,18 +50,27 @@ function linkTable(id, rows) {
   show(id);
   const hidden = rows.some((row) => row.hidden);
   const heads = ["Link", "Probability", hidden && "Observed", "Why"].filter(Boolean);
-  const p = (x) => (x >= 0.1 && x < 0.995 ? x.toFixed(2) : digits(x, x < 0.1 ? 2 : 4));
-  const line = (row) => el("tr", {}, el("td", {}, nodeButton(row.source), arrow, nodeButton(row.target)), el("td", {}, p(row.probability), bar(row.probability)),
+  const p = (x) => (x < 0.001 ? "< 0.001" : x > 0.999 ? "> 0.999" : x.toFixed(3));
+  const line = (row) => el("tr", {}, el("td", { class: "dyad" }, nodeButton(row.source), arrow, nodeButton(row.target)), el("td", { class: "share" }, el("span", { class: "figure" }, p(row.probability)), bar(row.probability)),
     hidden ? el("td", { class: "muted" }, row.hidden ? "never" : "no link") : null, el("td", {}, row.parts.length ? why(row.parts) : ""));
   $(`${id}-table`).append(el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows.map(line))));
 }
 
 function startLinks() {
-  $("missing-hint").textContent = summary.n_hidden
-    ? "Pairs without a known link that the model finds likeliest: never observed, or observed without one."
-    : "Pairs observed without a link that the model finds likeliest.";
-  linkTable("missing", DATA.missing);
-  linkTable("surprising", DATA.surprising);
+  const { missing, surprising } = DATA;
+  const known = summary.n_hidden ? "Pairs never observed, or observed without a link, that the model finds likeliest" : "Pairs observed without a link that the model finds likeliest";
+  $("missing-hint").textContent = known + (missing.n_looked_at ? `, among ${count(missing.n_looked_at)} pairs of close members of a community.` : ".");
+  $("surprising-hint").textContent = `Links that exist though the model finds them unlikely${surprising.n_looked_at ? `, among a random ${count(surprising.n_looked_at)} of the links` : ""}.`;
+  linkTable("missing", missing.links);
+  linkTable("surprising", surprising.links);
+}
+
+function startSettings() {
+  if (!DATA.settings.length) return;
+  const heads = ["Setting", "Mean score", "Standard error", "Folds"];
+  const line = (s) => el("tr", { class: s.chosen ? "best" : null }, el("td", {}, s.parameters), ...[digits(s.score, 4), digits(s.error, 2), s.n_folds].map((v) => el("td", { class: "number" }, String(v))));
+  $("fit-charts").after(el("details", { open: "" }, el("summary", {}, "Settings tried over folds"), el("div", { class: "scroll" }, el("table", {},
+    el("thead", {}, el("tr", {}, heads.map((head, t) => el("th", { scope: "col", class: t ? "number" : null }, head)))), el("tbody", {}, DATA.settings.map(line))))));
 }
 
 function startParameters() {

@@ -1,0 +1,205 @@
+"""The page in a real browser: Debian's chromium, headless, through Selenium."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from report_models import told, two_groups
+
+import klafter as kl
+from klafter.datasets import make_overlapping
+
+selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install selenium")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER), reason="no browser: apt-get install chromium chromium-driver"
+)
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--window-size=1300,1000",
+]
+SECTIONS = ["network", "communities", "overlaps", "matrix", "affinity", "missing", "surprising", "held", "fit"]
+PLACE_OF_NODE_1 = """
+    const d = JSON.parse(document.getElementById('data').textContent).network, c = document.getElementById('canvas');
+    c.scrollIntoView({ behavior: 'instant', block: 'center' });
+    const r = Math.max(...d.radius), lo = (v) => Math.min(...v) - r, hi = (v) => Math.max(...v) + r;
+    const s = Math.min((c.clientWidth - 48) / (hi(d.x) - lo(d.x)), (c.clientHeight - 48) / (hi(d.y) - lo(d.y)));
+    return [d.x, d.y].map((v) => Math.round((v[1] - (lo(v) + hi(v)) / 2) * s));
+"""
+EVIL = "<script>document.title='gone'</script>"
+LABELS = [EVIL, "bob", "cat", "dan", "eve", "fay", "gus", "hal"]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    graph, z = two_groups(labels=LABELS, directed=True, attributes={"kind": np.array(list("aaabbbbc"))})
+    held = (np.array([[0, 1], [0, 7]]), np.array([1.0, 0.0]))
+    return kl.report(told(graph, z), tmp_path_factory.mktemp("page") / "small.html", held=held, title="Friends")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    graph, truth = make_overlapping(n=2_100, community_size=100, random_state=0)
+    model = told(graph, truth.memberships, response="exposure")
+    return kl.report(model, tmp_path_factory.mktemp("page") / "large.html")
+
+
+@pytest.fixture
+def opened(browser, small):
+    return open_page(browser, small)
+
+
+def open_page(browser, path):
+    browser.get(path.as_uri())
+    assert browser.execute_script("return 'ready' in document.documentElement.dataset")
+    return browser
+
+
+def all_of(browser, selector):
+    return browser.find_elements("css selector", selector)
+
+
+def click(browser, selector):
+    browser.execute_script("arguments[0].click()", all_of(browser, selector)[0])
+
+
+def pixels(browser):
+    return browser.execute_script("return document.getElementById('canvas').toDataURL()")
+
+
+def test_loads_without_errors_or_requests(browser, small):
+    browser.get("about:blank")
+    browser.get_log("performance")
+    open_page(browser, small)
+    assert browser.get_log("browser") == []
+    messages = [json.loads(line["message"])["message"] for line in browser.get_log("performance")]
+    asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    assert [url for url in asked if not url.startswith(("file:", "data:", "chrome:"))] == []
+
+
+def test_every_section_has_something_to_show(opened):
+    shown = [section.get_attribute("id") for section in all_of(opened, "main section") if section.is_displayed()]
+    assert shown == SECTIONS
+    assert [a.get_attribute("hash") for a in all_of(opened, "nav a")] == [f"#{name}" for name in shown]
+
+
+def test_search_finds_a_node_and_shows_it(opened):
+    before = pixels(opened)
+    box = all_of(opened, "#search")[0]
+    box.send_keys("da")
+    assert [b.text for b in all_of(opened, "#found button")] == ["dan"]
+    box.send_keys("\ue007")
+    assert all_of(opened, "#details h3")[0].text == "dan"
+    assert len(all_of(opened, "#details .chip")) == 2
+    assert pixels(opened) != before
+
+
+def test_search_says_when_there_is_none(opened):
+    all_of(opened, "#search")[0].send_keys("zzz")
+    assert all_of(opened, "#found")[0].text == "No node has this in its name."
+
+
+def test_a_click_highlights_a_community(opened):
+    before = pixels(opened)
+    click(opened, "#community-table .chip")
+    assert pixels(opened) != before
+    assert all_of(opened, "tr.chosen .chip")[0].get_attribute("aria-pressed") == "true"
+    assert "Community 0" in all_of(opened, "#details h3")[0].text
+    click(opened, "#community-table .chip")
+    assert pixels(opened) == before
+
+
+def test_a_click_on_the_drawing_selects_a_node(opened):
+    from selenium.webdriver import ActionChains
+
+    canvas = all_of(opened, "#canvas")[0]
+    ActionChains(opened).move_to_element_with_offset(canvas, *opened.execute_script(PLACE_OF_NODE_1)).perform()
+    assert all_of(opened, "#tip b")[0].text == "bob"
+    ActionChains(opened).click().perform()
+    assert all_of(opened, "#details h3")[0].text == "bob"
+
+
+def test_zoom_by_keys_and_back(opened):
+    before = pixels(opened)
+    canvas = all_of(opened, "#canvas")[0]
+    canvas.send_keys("+")
+    assert pixels(opened) != before
+    canvas.send_keys("0")
+    assert pixels(opened) == before
+
+
+def test_the_table_sorts(opened):
+    def column():
+        return [row.get_attribute("data-community") for row in all_of(opened, "#community-table tbody tr")]
+
+    click(opened, "#community-table th button")
+    first = column()
+    assert first == ["0", "1"]
+    click(opened, "#community-table th button")
+    assert column() == first[::-1]
+    assert all_of(opened, "#community-table th")[0].get_attribute("aria-sort") == "descending"
+
+
+def test_a_label_with_a_script_is_shown_as_text(opened):
+    all_of(opened, "#search")[0].send_keys("<script", "\ue007")
+    assert all_of(opened, "#details h3")[0].text == EVIL
+    assert opened.title == "Friends"
+    assert len(all_of(opened, "script")) == 2
+
+
+def test_dark_and_light_differ(opened):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    before = pixels(opened)
+    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+    WebDriverWait(opened, 10).until(lambda page: pixels(page) != before)
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_few_communities_raise_no_errors(browser, tmp_path, k):
+    graph, z = two_groups()
+    open_page(browser, kl.report(told(graph, z[:, :k]), tmp_path / "few.html"))
+    assert browser.get_log("browser") == []
+
+
+def test_a_large_graph_is_looked_into(browser, large):
+    open_page(browser, large)
+    assert browser.get_log("browser") == []
+    click(browser, "#details .chip")
+    click(browser, "#details .more")
+    assert "All communities" in all_of(browser, "#crumbs")[0].text
+    click(browser, "#crumbs button")
+    assert not all_of(browser, "#crumbs")[0].is_displayed()
+
+
+def test_search_in_a_large_graph_opens_a_community(browser, large):
+    open_page(browser, large)
+    all_of(browser, "#search")[0].send_keys("17", "\ue007")
+    assert all_of(browser, "#details h3")[0].text == "17"
+    assert all_of(browser, "#crumbs")[0].is_displayed()

@@ -1,0 +1,214 @@
+"""The facts of a report: communities, what they have in common, overlaps, fit, held-out dyads, layout."""
+
+import numpy as np
+import pytest
+from report_models import Told, told, two_groups
+from scipy import sparse
+from scipy.stats import hypergeom
+
+from klafter.core.draws import Draw
+from klafter.graph import Graph
+from klafter.report.communities import community_table, overlap_table
+from klafter.report.cover import as_cover
+from klafter.report.enrichment import as_categories, enriched_values
+from klafter.report.fit import community_stability, main_loadings
+from klafter.report.layout import force_layout, separate, spacing
+from klafter.report.matrix import community_order, matrices
+from klafter.report.network import draw_overview
+from klafter.report.tables import gather
+
+
+def test_size_density_and_shared_members():
+    graph, z = two_groups()
+    first, second = community_table(graph, as_cover(z))
+    assert (first.size, first.inner_links, first.density) == (4, 6, 1.0)
+    assert first.n_shared == second.n_shared == 1
+    assert first.shared_with == [(1, 1)]
+    assert sorted(second.members) == [3, 4, 5, 6]
+
+
+def test_density_counts_only_observed_dyads():
+    graph, z = two_groups(hidden=np.array([[0, 1], [0, 2]]))
+    first, _ = community_table(graph, as_cover(z))
+    assert (first.inner_links, first.density) == (4, 1.0)
+
+
+def test_directed_density_and_tightest_first():
+    links = np.zeros((4, 4))
+    links[0, 1] = links[1, 0] = links[0, 2] = 1
+    (row,) = community_table(Graph(links, directed=True), as_cover(np.ones((4, 1))))
+    assert row.inner_links == 3
+    assert row.density == pytest.approx(3 / 12)
+    assert row.members == [0, 1, 2, 3]
+    assert row.tightness == pytest.approx([3 / 6, 2 / 6, 1 / 6, 0])
+
+
+def test_a_community_of_one_has_no_density():
+    (row,) = community_table(Graph(np.zeros((3, 3))), as_cover(np.array([[1], [0], [0]])))
+    assert row.density is None
+
+
+def test_enrichment_is_the_hypergeometric_tail_corrected():
+    z = sparse.csr_array(np.repeat([[1, 0], [0, 1]], 10, axis=0))
+    column = np.array(["a"] * 9 + ["b"] * 11)
+    first, second = enriched_values(as_cover(z), {"kind": column})
+    p = hypergeom.sf(8, 20, 9, 10)
+    (best,) = first
+    assert (best.attribute, best.value, best.inside, best.members, best.total, best.known) == (
+        "kind",
+        "a",
+        9,
+        10,
+        9,
+        20,
+    )
+    assert p <= best.q <= 4 * p
+    assert [e.value for e in second] == ["b"]
+
+
+def test_attributes_that_say_nothing_are_not_tested():
+    z = as_cover(np.ones((4, 1)))
+    assert enriched_values(z, {"same": np.array(["x"] * 4)}) == [[]]
+    assert enriched_values(as_cover(np.zeros((4, 0))), {"kind": np.array(list("abab"))}) == []
+
+
+def test_many_numbers_become_quarters_and_unknown_stays_unknown():
+    values, codes = as_categories(np.array([*range(20), np.nan]))
+    assert len(values) == 4
+    assert values[0] == "0 to 4"
+    assert codes[-1] == -1
+    assert np.bincount(codes[:-1]).tolist() == [5, 5, 5, 5]
+
+
+def test_overlaps_are_exact_sets():
+    z = as_cover(np.array([[1, 0], [1, 0], [1, 1], [0, 0]]))
+    assert [(row.communities, row.size) for row in overlap_table(z)] == [((0,), 2), ((0, 1), 1)]
+
+
+def test_overlaps_leave_room_for_sets_of_two():
+    z = np.zeros((61, 40), int)
+    z[np.arange(60), np.arange(60) % 40] = 1
+    z[60, :2] = 1
+    assert any(len(row.communities) == 2 for row in overlap_table(as_cover(z)))
+
+
+def test_stability_is_the_best_match_in_other_restarts():
+    z = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
+    other = Draw(sparse.csr_array(np.array([[1.0], [1.0], [0.0], [0.0]])), np.ones((1, 1)))
+    same = Draw(sparse.csr_array(z.astype(float)), np.eye(2))
+    assert community_stability(as_cover(z), [other, same]).tolist() == [1.0, 0.0]
+    assert community_stability(as_cover(z), [same, same]).tolist() == [1.0, 1.0]
+    assert community_stability(as_cover(z), [same]) is None
+
+
+def test_main_loadings_are_the_memberships_when_whole():
+    z = sparse.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]]))
+    assert (main_loadings(z) != z).nnz == 0
+    assert main_loadings(np.array([[0.7, 0.2, 0.4]])).toarray().tolist() == [[1.0, 0.0, 1.0]]
+
+
+def test_rows_of_the_matrix_follow_communities():
+    order, first = community_order(as_cover(np.array([[0, 1], [1, 0], [1, 0], [0, 0], [1, 1]])))
+    assert order.tolist() == [1, 2, 4, 0, 3]
+    assert first.tolist() == [1, 0, 0, -1, 0]
+
+
+def test_matrices_hold_links_and_probabilities():
+    graph, z = two_groups(hidden=np.array([[0, 1]]))
+    model = told(graph, z)
+    cells = matrices(model, as_cover(z))
+    i, j = cells.order.index(0), cells.order.index(2)
+    p = model.predict_proba(np.array([[0, 2]]))[0]
+    assert cells.observed[i, j] == 255
+    assert cells.predicted[i, j] == round(255 * p)
+    assert cells.hidden.sum() == 2
+
+
+def test_layout_keeps_communities_together_and_apart():
+    block = np.kron(np.eye(2), np.ones((10, 10))) - np.eye(20)
+    z = np.kron(np.eye(2), np.ones((10, 1)))
+    x = force_layout(sparse.csr_array(block), sparse.csr_array(z))
+    inside = np.linalg.norm(x[:10] - x[:10].mean(axis=0), axis=1).max()
+    assert np.linalg.norm(x[:10].mean(axis=0) - x[10:].mean(axis=0)) > 1.5 * inside
+    assert np.array_equal(x, force_layout(sparse.csr_array(block), sparse.csr_array(z)))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_layout_of_very_small_graphs(n):
+    x = force_layout(sparse.csr_array((n, n)), sparse.csr_array((n, 0)))
+    assert x.shape == (n, 2)
+    assert np.isfinite(x).all()
+
+
+def test_separate_moves_nodes_apart():
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    radii = np.full(60, 0.2 * spacing(x))
+    y = separate(x, radii)
+    gaps = np.linalg.norm(y[:, None] - y[None], axis=2) + np.eye(60)
+    assert gaps.min() > 1.9 * radii[0]
+
+
+def test_all_facts_of_a_small_model():
+    graph, z = two_groups(labels=list("abcdefgh"), attributes={"age": np.arange(8)})
+    held = (np.array([[0, 1], [0, 7]]), np.array([1.0, 0.0]))
+    facts = gather(told(graph, z), held)
+    assert facts.summary.n_communities == 2
+    assert facts.summary.n_overlapping == 1
+    assert facts.summary.n_unassigned == 1
+    assert facts.nodes.memberships[3] == [0, 1]
+    assert facts.nodes.attributes["age"][0][facts.nodes.attributes["age"][1][5]] == "5"
+    assert facts.held.predictors[0].name == "Told"
+    assert facts.held.predictors[0].measures["roc_auc"] == 1.0
+    assert facts.communities[0].stability == 1.0
+    assert len(facts.surprising.links) == 12
+    assert facts.missing.links[0].parts
+    assert facts.overview is None
+
+
+def test_held_dyads_without_links_say_nothing():
+    graph, z = two_groups()
+    assert gather(told(graph, z), (np.array([[0, 7]]), np.array([0.0]))).held is None
+
+
+def test_a_large_graph_is_drawn_by_communities(monkeypatch):
+    monkeypatch.setattr("klafter.report.tables.NODES", 5)
+    graph, z = two_groups()
+    facts = gather(told(graph, z))
+    assert facts.network is None
+    assert facts.overview.numbers == [0, 1]
+    assert [tie[3] for tie in facts.overview.ties] == [1]
+
+
+def test_inner_links_of_an_overview_are_all_of_them():
+    graph, z = two_groups()
+    communities = community_table(graph, as_cover(z))
+    inner = draw_overview(graph, as_cover(z), communities).inner
+    for community in communities:
+        pairs = np.array(inner[community.number]).reshape(-1, 2)
+        assert len(pairs) == community.inner_links
+        assert all(graph.links[community.members[a], community.members[b]] for a, b in pairs)
+
+
+def test_a_large_graph_is_searched_among_close_members(monkeypatch):
+    graph, z = two_groups()
+    monkeypatch.setattr("klafter.report.suggestions.BUDGET", 10)
+    links = graph.links.toarray()
+    links[0, 1] = links[1, 0] = 0
+    wide = np.zeros((600, 600))
+    wide[:8, :8] = links
+    cover = np.vstack([z, np.zeros((592, 2), int)])
+    facts = gather(Told(cover).fit(Graph(wide)))
+    assert [(s.source, s.target) for s in facts.missing.links] == [(0, 1)]
+    assert facts.missing.n_looked_at == 1
+    assert facts.surprising.n_looked_at == 10
+
+
+@pytest.mark.parametrize("response", ["log", "logit"])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_every_kind_of_graph_has_facts(directed, response, k):
+    graph, z = two_groups(directed=directed, values=3.0 if response == "log" else 1.0)
+    facts = gather(told(graph, z[:, :k], response=response))
+    assert facts.summary.n_communities == k
+    assert (facts.affinities is None) == (k == 0)
+    assert facts.summary.values == ((3.0, 3.0) if response == "log" else None)
