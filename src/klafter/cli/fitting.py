@@ -148,11 +148,8 @@ def report_function():
 
 
 def write_report(model, path: Path) -> None:
-    """The page of a model; it appears whole or not at all."""
-    from klafter.graph.writers import replace_file
-
-    write = report_function()
-    replace_file(path, lambda temporary: write(model, temporary))
+    """The page of a model."""
+    report_function()(model, path)
 
 
 def tell(model, source: str, output: Path, report: Path | None, interrupted: bool, as_json: bool, quiet: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -44,7 +45,7 @@ def console(stderr: bool = False) -> Console:
             raise BrokenPipeError
 
     found = Plain(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
-    if not found.is_terminal and found.width < PIPE_WIDTH:
+    if not found.is_terminal and "COLUMNS" not in os.environ:
         found.width = PIPE_WIDTH
     return found
 
@@ -62,7 +63,8 @@ def show_table(title: str, columns: Sequence[Column], rows: Iterable[Sequence[ob
     say(title, "bold")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name, how in columns:
-        table.add_column(name, **{"overflow": "fold", **how})
+        words = max((len(word) for word in name.split()), default=1)
+        table.add_column(name, **{"overflow": "fold", "min_width": words, **how})
     for row in rows:
         table.add_row(*(plain(cell) for cell in row))
     console().print(table)

@@ -32,16 +32,22 @@ class Interrupted(Exception):
 class SentenceGroup(TyperGroup):
     """A group of commands whose errors are sentences, without boxes and tracebacks."""
 
+    def invoke(self, ctx):
+        """Run the command; a reader who went away is not an error of files."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(UNREAD) from None
+        return result
+
     def main(
         self, args=None, prog_name=None, complete_var=None, standalone_mode=True, windows_expand_args=True, **extra
     ):
         """Run and exit with a code that means something."""
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(UNREAD)
         except Exception as error:
             if os.environ.get("KLAFTER_DEBUG"):
                 traceback.print_exc()

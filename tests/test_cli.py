@@ -1,0 +1,247 @@
+"""The command line, run in this process: results, JSON, sentences and exit codes."""
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+import klafter
+from klafter.cli import app as cli_app
+from klafter.cli.screen import plain
+
+HOSTILE = "[red]x[/red]"
+BELL = "evil\x1b[31m\x07\u202ename"
+
+
+def run(*words, **options):
+    """The result of a command."""
+    return CliRunner().invoke(cli_app.app, [str(word) for word in words], prog_name="klafter", **options)
+
+
+def sentence(result, code=2):
+    """The one line on stderr of a command that failed."""
+    assert result.exit_code == code, result.output
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("klafter: ")
+    assert "Traceback" not in result.stderr
+    return lines[0].removeprefix("klafter: ")
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Two cliques of four that share a node, as a file, and a model of them."""
+    place = tmp_path_factory.mktemp("cli")
+    cliques = [["ann", "bob", "cem", "Jean Valjean"], ["Jean Valjean", HOSTILE, BELL, ":smile:"]]
+    links = [f"{a}\t{b}" for group in cliques for i, a in enumerate(group) for b in group[:i]]
+    (place / "friends.tsv").write_text("\n".join(links) + "\n", encoding="utf-8")
+    quick = ["--restarts", 1, "--smooth", 3, "--communities", 2]
+    result = run("fit", place / "friends.tsv", "-o", place / "m.npz", *quick, "--json")
+    assert result.exit_code == 0, result.output
+    (place / "fit.json").write_text(result.stdout, encoding="utf-8")
+    return place
+
+
+def test_bare_command_shows_what_to_do_next():
+    result = run()
+    assert result.exit_code == 0
+    assert "klafter demo" in result.stdout
+    assert "klafter fit" in result.stdout
+
+
+def test_version():
+    assert run("--version").stdout == f"klafter {klafter.__version__}\n"
+
+
+@pytest.mark.parametrize("command", [c.__name__ for group in cli_app.COMMANDS.values() for c in group])
+def test_help_of_every_command_has_examples(command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert "Examples" in result.stdout
+    assert f"klafter {command}" in result.stdout
+
+
+def test_fit_tells_programs_what_it_found(folder):
+    document = json.loads((folder / "fit.json").read_text())
+    assert document["graph"]["nodes"] == 7
+    assert document["graph"]["links"] == 12
+    assert document["fit"]["parameters"]["n_communities"] == 2
+    assert document["interrupted"] is False
+    assert klafter.load(folder / "m.npz").graph_.n_nodes == 7
+
+
+def test_fit_is_the_same_for_the_same_seed_and_for_more_jobs(tmp_path):
+    words = ["fit", "florentine_families", "--restarts", 2, "--smooth", 0, "--json", "-o", tmp_path / "m.npz"]
+    one = json.loads(run(*words).stdout)["fit"]["objective"]
+    two = json.loads(run(*words, "--jobs", 2).stdout)["fit"]["objective"]
+    assert one == two
+
+
+def test_fit_says_what_is_next_and_quiet_says_nothing(tmp_path):
+    words = ["fit", "dataset:karate", "--restarts", 1, "--smooth", 0, "--set", "max_iter=2", "-o", tmp_path / "m.npz"]
+    told = run(*words)
+    assert "34 nodes, 78 links" in told.stdout
+    assert "Next: klafter communities" in told.stdout
+    assert told.stderr == ""
+    assert run(*words, "--quiet").output == ""
+
+
+def test_communities(folder):
+    document = json.loads(run("communities", folder / "m.npz", "--json").stdout)
+    model = klafter.load(folder / "m.npz")
+    found = {frozenset(item["members"]) for item in document["communities"]}
+    assert found == {frozenset(members) for members in model.communities()}
+    assert all(item["size"] == len(item["members"]) for item in document["communities"])
+    assert set(document["unassigned"]) == model.unassigned()
+
+
+def test_hostile_names_are_shown_as_text(folder):
+    shown = (
+        run("communities", folder / "m.npz", "--members", 0).stdout
+        + run("predict", folder / "m.npz", "--top", 9).stdout
+    )
+    assert HOSTILE in shown
+    assert ":smile:" in shown
+    assert "evil[31mname" in shown
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", shown)
+    assert plain("a\x1b[2J\x9b1mb\r\nc") == "a[2J1mb  c"
+
+
+def test_tables_fit_the_terminal(folder):
+    for words in (["communities", folder / "m.npz"], ["datasets"], ["predict", folder / "m.npz", "--top", 5]):
+        lines = run(*words, env={"COLUMNS": "60"}).stdout.splitlines()
+        assert max(map(len, lines)) <= 60
+
+
+def test_predict_takes_pairs_in_many_forms(folder, tmp_path):
+    model = klafter.load(folder / "m.npz")
+    expected = pytest.approx(model.predict_proba([("ann", "Jean Valjean")])[0])
+    (tmp_path / "pairs.csv").write_text('source,target\nann,"Jean Valjean"\nbob,cem\n', encoding="utf-8")
+    forms = (["ann Jean Valjean"], ["ann", "Jean Valjean"], ["ann,Jean Valjean"], [tmp_path / "pairs.csv"])
+    for words in forms:
+        rows = json.loads(run("predict", folder / "m.npz", *words, "--json").stdout)
+        assert rows[0]["source"] == "ann"
+        assert rows[0]["probability"] == expected
+    assert len(rows) == 2
+    piped = run("predict", folder / "m.npz", "-", "--json", input="ann\tJean Valjean\n")
+    assert json.loads(piped.stdout)[0]["probability"] == expected
+
+
+def test_top_links_are_missing_ones(folder):
+    rows = json.loads(run("predict", folder / "m.npz", "--top", 4, "--json").stdout)
+    graph = klafter.load(folder / "m.npz").graph_
+    assert len(rows) == 4
+    assert all(graph.links[graph.index(row["source"]), graph.index(row["target"])] == 0 for row in rows)
+    assert [row["probability"] for row in rows] == sorted((row["probability"] for row in rows), reverse=True)
+
+
+def test_counts_have_expected_values(tmp_path):
+    words = ["--family", "poisson", "--restarts", 1, "--smooth", 0, "--set", "max_iter=2", "-q"]
+    assert run("fit", "les_miserables_counts", *words, "-o", tmp_path / "m.npz").exit_code == 0
+    row = json.loads(run("predict", tmp_path / "m.npz", "Valjean Javert", "--json").stdout)[0]
+    assert row["value"] > 1
+    assert 0 < row["probability"] <= 1
+
+
+def test_explain(folder):
+    document = json.loads(run("explain", folder / "m.npz", "ann", "bob", "--json").stdout)
+    assert document["link"] == 1
+    assert document["parts"]
+    assert "probability of a link" in run("explain", folder / "m.npz", "ann", "bob").stdout
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gexf", "csv", "json"])
+def test_export(folder, tmp_path, suffix):
+    path = tmp_path / f"out.{suffix}"
+    assert run("export", folder / "m.npz", path).exit_code == 0
+    assert path.stat().st_size > 0
+    if suffix == "graphml":
+        assert klafter.read_graph(path).n_links == 12
+
+
+def test_hidden_pairs_are_hidden(folder, tmp_path):
+    (tmp_path / "hidden.txt").write_text("ann bob\nann cem\n")
+    words = ["--hidden", tmp_path / "hidden.txt", "--restarts", 1, "--smooth", 0, "--json", "-o", tmp_path / "h.npz"]
+    result = run("fit", folder / "friends.tsv", *words)
+    assert json.loads(result.stdout)["graph"]["hidden_dyads"] == 2
+    assert klafter.load(tmp_path / "h.npz").graph_.n_links == 10
+
+
+def test_datasets():
+    names = [row["name"] for row in json.loads(run("datasets", "--json").stdout)]
+    assert "karate" in names
+    assert "karate" in run("datasets").stdout
+
+
+def test_tune_and_compare(tmp_path, monkeypatch):
+    words = ["tune", "florentine_families", "--penalties", "0,9", "--folds", 2, "-o", tmp_path / "t.npz", "--json"]
+    document = json.loads(run(*words).stdout)
+    assert document["best"]["penalty"] in (0, 9)
+    assert klafter.load(tmp_path / "t.npz").graph_.n_nodes == 15
+    rows = json.loads(run("compare", "florentine_families", "--splits", 1, "--json").stdout)["rows"]
+    assert {"KLafter", "degree product"} <= {row["model"] for row in rows}
+
+
+MISTAKES = {
+    "no file and no data set": ["fit", "nowhere.tsv"],
+    "no data set": ["fit", "dataset:nowhere"],
+    "Missing argument": ["fit"],
+    "No such option": ["fit", "karate", "--frobnicate"],
+    "No such command": ["frobnicate"],
+    "no model": ["fit", "karate", "--model", "magic"],
+    "no parameter 'frob'": ["fit", "karate", "--set", "frob=1"],
+    "NAME=VALUE": ["fit", "karate", "--set", "frob"],
+    "needs family": ["fit", "karate", "--family", "cauchy"],
+    "--family poisson": ["fit", "les_miserables_counts"],
+    "no folder": ["fit", "karate", "-o", "nowhere/m.npz"],
+    "There is no file": ["communities", "nowhere.npz"],
+    "--top N": ["predict", "m.npz"],
+    "no node 'zoe'": ["explain", "m.npz", "ann", "zoe"],
+    "two nodes; both": ["explain", "m.npz", "ann", "ann"],
+    "neither a file nor two nodes": ["predict", "m.npz", "ann"],
+    "line 2: There is no node": ["predict", "m.npz", "wrong.tsv"],
+    "graph itself": ["fit", "friends.tsv", "-o", "friends.tsv"],
+    "is not a klafter model": ["communities", "friends.tsv"],
+    "friends.tsv": ["fit", "friends.tsv", "--nodes", "nowhere.tsv"],
+    "ends in '.xyz'": ["export", "m.npz", "out.xyz"],
+    "is a folder": ["fit", "."],
+}
+
+
+@pytest.mark.parametrize("part", MISTAKES)
+def test_mistakes_are_one_sentence(folder, monkeypatch, part):
+    monkeypatch.chdir(folder)
+    (folder / "wrong.tsv").write_text("ann\tbob\nann\tzoe\n")
+    found = sentence(run(*MISTAKES[part]))
+    assert part in found or part == "friends.tsv"
+
+
+def test_bad_file_names_file_and_line(tmp_path):
+    (tmp_path / "bad.csv").write_text("source,target,weight\na,b,1\nb,c,\x1b[31mmany\n")
+    found = sentence(run("fit", tmp_path / "bad.csv"))
+    assert "bad.csv, line 3" in found
+    assert "\x1b" not in found
+
+
+def test_a_fault_of_ours_is_a_sentence_too(folder, monkeypatch):
+    def broken(model):
+        raise RuntimeError("oops\nagain")
+
+    monkeypatch.setattr("klafter.cli.facts.describe_communities", broken)
+    assert "oops again" in sentence(run("communities", folder / "m.npz"), code=1)
+
+
+def test_a_report_that_fails_leaves_nothing_behind(folder, tmp_path, monkeypatch):
+    def no_report():
+        raise ValueError("no report today")
+
+    monkeypatch.setattr("klafter.cli.giving.report_function", no_report)
+    assert "no report today" in sentence(run("report", folder / "m.npz", "-o", tmp_path / "page.html"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_report_is_a_page(folder, tmp_path):
+    assert run("report", folder / "m.npz", "-o", tmp_path / "page.html").exit_code == 0
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")[:500].lower()

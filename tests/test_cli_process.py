@@ -1,0 +1,86 @@
+"""The command line as a program: pipes, interrupts, start-up."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import klafter
+
+PROGRAM = [sys.executable, "-c", "from klafter.cli import main; main()"]
+HEAVY = ("numpy", "scipy", "numba", "sklearn", "networkx", "pandas", "bokeh")
+
+
+def run(*words, **options):
+    return subprocess.run([*PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=300, **options)
+
+
+def test_help_loads_nothing_heavy():
+    code = "import sys\nfrom klafter.cli.app import app\nprint(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_a_pipe_is_quiet_and_json_parses(tmp_path):
+    result = run("fit", "karate", "--restarts", 1, "--smooth", 0, "--json", "-o", tmp_path / "m.npz")
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert json.loads(result.stdout)["graph"]["nodes"] == 34
+    assert [path.name for path in tmp_path.iterdir()] == ["m.npz"]
+
+
+def test_a_mistake_exits_with_2_and_one_line(tmp_path):
+    result = run("fit", "nowhere.tsv", cwd=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    command = (
+        f'{sys.executable} -c "from klafter.cli import main; main()" datasets --json | true; echo ${{PIPESTATUS[0]}}'
+    )
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=300)
+    assert result.stdout.strip() in ("0", "141")
+    assert result.stderr == ""
+
+
+# presses Ctrl-C once, in the middle of the fit
+IMPATIENT = """
+import os, signal
+from klafter.cli import main, progress
+
+def press(self, told):
+    if told.step >= 2 and not pressed:
+        pressed.append(True)
+        os.kill(os.getpid(), signal.SIGINT)
+
+pressed = []
+progress.Meter.__call__ = press
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_saves_the_best_so_far(tmp_path, jobs):
+    words = ["fit", "les_miserables", "--restarts", "5000", "--smooth", "10", "--jobs", str(jobs), "-o", "m.npz"]
+    program = [sys.executable, "-c", IMPATIENT, *words, "--json"]
+    result = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 130, result.stderr
+    assert json.loads(result.stdout)["interrupted"] is True
+    assert result.stderr == "klafter: Interrupted; the best so far is in m.npz.\n"
+    assert klafter.load(tmp_path / "m.npz").graph_.n_nodes == 77
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_before_the_fit_is_a_sentence(tmp_path):
+    early = (
+        "import os, signal\nfrom klafter.cli import main\nfrom klafter.models import KLafter\n"
+        "KLafter.fit = lambda *words, **options: os.kill(os.getpid(), signal.SIGINT)\nmain()\n"
+    )
+    program = [sys.executable, "-c", early, "fit", "karate", "-o", "m.npz"]
+    result = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 130
+    assert result.stderr == "klafter: Interrupted before there was anything to save.\n"
+    assert not (tmp_path / "m.npz").exists()
