@@ -1,4 +1,4 @@
-"""The decorator that all kernels wear, and a word to the user while they compile."""
+"""The decorators that kernels wear, and a word to the user while they compile."""
 
 import logging
 import threading
@@ -14,6 +14,13 @@ def kernel(function):
     """Compile to machine code on first use, release the lock, and keep the code on disk."""
     options = {"nsz", "contract", "arcp", "reassoc"}  # infinities and NaN keep their meaning
     return njit(cache=True, nogil=True, error_model="numpy", fastmath=options)(function)
+
+
+def inner(function):
+    """A kernel that only other kernels call: compiled without an entry from Python, which saves half the time."""
+    compiled = kernel(function)
+    compiled.targetoptions.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return compiled
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from math import lgamma
 
 import numpy as np
 
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inner, kernel
 from klafter.core.problem import Priors, Problem, State, keep_communities
 from klafter.core.rows import Cache, load_row, make_cache, new_row, row_loss, shift_loss
 
@@ -58,7 +58,7 @@ def objective(problem: Problem, state: State, cache: Cache | None = None) -> flo
     )
 
 
-@kernel
+@inner
 def column_weight_price(problem, state, cache, k):
     """T |W|^2 / (2 sw^2) over the free entries between community k and the living ones."""
     total = 0.5 * problem.priors.diagonal * state.w[k, k] ** 2
@@ -70,7 +70,7 @@ def column_weight_price(problem, state, cache, k):
     return total
 
 
-@kernel
+@inner
 def membership_price(problem, state, cache, others, k):
     """Rise of the prior terms of Q when a node joins community k of so many others."""
     n, priors = problem.dyads.n, problem.priors

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, POISSON, loss
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inner, kernel
 from klafter.core.responses import CLIP
 
 BLOCK = 64  # factors of 1 + e^x multiplied before one logarithm is taken
@@ -52,7 +52,7 @@ def new_row(n):
     return Row(np.empty(n), np.empty(n), np.empty(n), np.zeros(1))
 
 
-@kernel
+@inner
 def log_product(e, f):
     """sum_j log(1 + e_j f_j), one logarithm for a block of terms."""
     total = 0.0
@@ -69,7 +69,7 @@ def log_product(e, f):
     return total
 
 
-@kernel
+@inner
 def log_quotient(e, f):
     """sum_j log(1 + e_j / f_j)."""
     total = 0.0
@@ -86,7 +86,7 @@ def log_quotient(e, f):
     return total
 
 
-@kernel
+@inner
 def nonlink_loss(law, row):
     """sum over observed j of loss(0, x_j)."""
     if law.code == BERNOULLI:
@@ -102,7 +102,7 @@ def nonlink_loss(law, row):
     return total
 
 
-@kernel
+@inner
 def shifted_nonlink_loss(law, row, step, factor, d):
     """sum over observed j of loss(0, x_j + d step_j), with factor = e^step."""
     total = 0.0
@@ -121,7 +121,7 @@ def shifted_nonlink_loss(law, row, step, factor, d):
     return total
 
 
-@kernel
+@inner
 def link_term(law, y, x):
     """loss(y, x) - loss(0, x): the correction that a link makes."""
     if law.code == GAUSSIAN:
@@ -131,7 +131,7 @@ def link_term(law, y, x):
     return -y * x
 
 
-@kernel
+@inner
 def shift_loss(law, row, links, i, step, factor, d):
     """Rise of the loss of node i's row when x_j moves by d step_j."""
     rise = shifted_nonlink_loss(law, row, step, factor, d) - row.base[0]
@@ -145,7 +145,7 @@ def shift_loss(law, row, links, i, step, factor, d):
     return rise
 
 
-@kernel
+@inner
 def shift_row(law, row, step, factor, d):
     """Move the row by d step."""
     for j in range(row.x.size):
@@ -156,7 +156,7 @@ def shift_row(law, row, step, factor, d):
     row.base[0] = nonlink_loss(law, row)
 
 
-@kernel
+@inner
 def load_row(problem, state, cache, i, incoming, row):
     """x_ij for every j (x_ji when incoming), and which of them were observed."""
     dyads = problem.dyads
@@ -185,7 +185,7 @@ def load_row(problem, state, cache, i, incoming, row):
     row.base[0] = nonlink_loss(problem.law, row)
 
 
-@kernel
+@inner
 def row_loss(law, row, links, i):
     """sum over observed j of loss(y_ij, x_ij)."""
     total = row.base[0]

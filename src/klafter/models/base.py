@@ -148,10 +148,14 @@ class NetworkModel(BaseEstimator):
         return self._probability(self._pairs(pairs))
 
     def _probability(self, pairs: np.ndarray) -> np.ndarray:
+        return self._with_structure(self._own_probability(pairs), pairs)
+
+    def _own_probability(self, pairs: np.ndarray) -> np.ndarray:
+        """The model's probability, before the structural expert is heard."""
         response, total = RESPONSES[self.response_], np.zeros(len(pairs))
         for x in self._predictors(pairs):
             total += response.probability(x, self.precision_)
-        return self._with_structure(total / len(self.draws_), pairs)
+        return total / len(self.draws_)
 
     def _with_structure(self, p: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Log odds of the model plus ``structure`` times those of the structural expert."""
@@ -187,7 +191,7 @@ class NetworkModel(BaseEstimator):
     def top_links(self, n: int = 20, *, hidden_only: bool = False) -> list[tuple]:
         """The likeliest dyads that are not known to be linked, as (node, node, probability), best first."""
         check_is_fitted(self, "draws_")
-        pairs, p = best_pairs(self._probability, self.graph_, self.memberships_, n, hidden_only)
+        pairs, p = best_pairs(self._own_probability, self._probability, self.graph_, self.memberships_, n, hidden_only)
         return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
 
     def surprising_links(self, n: int = 20) -> list[tuple]:

@@ -27,7 +27,7 @@ class Explanation:
 def explain(model, i: int, j: int) -> Explanation:
     """The explanation of the dyad of rows i and j."""
     graph, draw = model.graph_, model.point_
-    parts = _community_parts(draw, i, j)
+    parts = _community_parts(draw, i, j, model.n_communities_)
     if draw.offset:
         parts.append(("how common links are (offset)", float(draw.offset)))
     if draw.sender is not None and (draw.sender.any() or draw.receiver.any()):
@@ -41,17 +41,25 @@ def explain(model, i: int, j: int) -> Explanation:
     return Explanation(graph.label(i), graph.label(j), float(model._probability(pair)[0]), float(x), parts)
 
 
-def _community_parts(draw, i: int, j: int) -> list[tuple[str, float]]:
-    """u_ik W_kl u_jl for the communities of i and of j."""
+def _community_parts(draw, i: int, j: int, n_communities: int) -> list[tuple[str, float]]:
+    """u_ik W_km u_jm for the communities of i and of j.
+
+    The sparse engine keeps the background as one more community, and when directed a second set for receivers.
+    """
     u, w = sparse.csr_array(draw.memberships), draw.affinities
     parts = []
     for k, a in _entries(u, i):
         for m, b in _entries(u, j):
             value = float(a * w[k, m] * b)
             if value:
-                what = f"both in community {k}" if k == m else f"community {k} with community {m}"
-                parts.append((what, value))
+                parts.append((_what(k % (n_communities + 1), m % (n_communities + 1), n_communities), value))
     return parts
+
+
+def _what(k: int, m: int, n_communities: int) -> str:
+    if k == m == n_communities:
+        return "how common links are (background)"
+    return f"both in community {k}" if k == m else f"community {k} with community {m}"
 
 
 def _entries(u, i: int):

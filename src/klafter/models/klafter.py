@@ -10,7 +10,8 @@ from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
 from klafter.core.kernel import announce_compilation
 from klafter.core.problem import BOUND, make_priors, make_problem
 from klafter.graph import Graph
-from klafter.models.base import NetworkModel
+from klafter.models import large
+from klafter.models.base import NetworkModel, log
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.models.paper import PaperKLafter
 from klafter.models.parallel import run
@@ -143,15 +144,29 @@ class KLafter(NetworkModel):
 
     def _link(self, graph: Graph) -> str:
         """The link that fits the family and the size."""
-        if self.family != "bernoulli":
-            return {"poisson": "log", "gaussian": "identity"}[self.family]
-        if self.link == "auto":
-            return "logit" if graph.n_nodes <= DENSE_LIMIT else "exposure"
-        return self.link
+        own = {"bernoulli": "logit", "poisson": "log", "gaussian": "identity"}[self.family]
+        if self.link == "logit" and self.family != "bernoulli":
+            raise ValueError(f'link="logit" needs family="bernoulli"; it is {self.family!r}. Use link="auto".')
+        large = graph.n_nodes > DENSE_LIMIT
+        if self.link == "exposure" or (self.link == "auto" and large):
+            if self.family == "gaussian" or graph.covariates or self.n_communities is not None:
+                raise ValueError(
+                    f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which takes 0/1 or "
+                    "count links, no covariates and no fixed n_communities. Use link='logit' for a smaller graph."
+                )
+            return "exposure"
+        if large:
+            hours = 0.02 * self.n_init * (graph.n_nodes / DENSE_LIMIT) ** 2
+            log.warning(
+                "The dense engine will take about %.1f hours on %d nodes; link='exposure' takes minutes.",
+                hours,
+                graph.n_nodes,
+            )
+        return own
 
     def _problem(self, graph: Graph):
         """The problem in the units of the engine, and the unit of link values."""
-        family = FAMILIES["exposure" if self.link_ == "exposure" else self.family]
+        family = FAMILIES[self.family]
         unit = 1.0
         if family.code == GAUSSIAN and graph.n_links:
             unit = float(np.sqrt((graph.links.data**2).sum() / max(graph.links.nnz, 1))) or 1.0
@@ -165,6 +180,9 @@ class KLafter(NetworkModel):
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
         self.link_ = self._link(graph)
+        if self.link_ == "exposure":
+            self._fit_large(graph, seeds, callback)
+            return
         problem, unit = self._problem(graph)
         warm = self._warm_state(graph, previous, unit)
         tasks = [
@@ -173,6 +191,16 @@ class KLafter(NetworkModel):
         with announce_compilation():
             outcomes = run(partial(_job, problem, self._recipe(), callback), tasks, self.n_jobs, client)
         self._keep(graph, outcomes, unit)
+
+    def _fit_large(self, graph: Graph, seeds, callback) -> None:
+        """One search on a large graph, n_init on a small one; threads work inside each."""
+        n_runs = self.n_init if graph.n_nodes <= DENSE_LIMIT else 1
+        with announce_compilation():
+            outcomes = run(
+                lambda task, stop: large.search(self, graph, task[1], task[0], n_runs, callback, stop),
+                list(enumerate(seeds.spawn(n_runs))),
+            )
+        large.keep(self, outcomes)
 
     def _warm_state(self, graph: Graph, previous, unit: float):
         """The last fit's optimum, if warm_start is set and the nodes are the same."""
@@ -201,7 +229,7 @@ class KLafter(NetworkModel):
         self.point_ = self.restarts_[order[0]]
         states = [state for outcome in outcomes for state in (outcome.draws or [outcome.state])]
         self.draws_ = [as_draw(state, unit) for state in states]
-        self.response_ = {"logit": "logit", "exposure": "exposure", "log": "log", "identity": "identity"}[self.link_]
+        self.response_ = self.link_
         self.precision_ = best.problem.law.precision / unit**2
         self.memberships_ = self.point_.memberships.toarray().astype(np.int8)
         self.affinities_ = np.asarray(self.point_.affinities)

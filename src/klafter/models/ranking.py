@@ -11,20 +11,27 @@ from klafter.graph import Graph
 
 EXHAUSTIVE = 3_000  # nodes up to which every dyad is looked at, some rows at a time
 CHUNK = 200_000  # dyads scored at once
-MAX_CANDIDATES = 3_000_000
+MAX_CANDIDATES = 60_000_000
+SHORTLIST = 50_000
 
 
-def best_pairs(
-    probability: Callable, graph: Graph, memberships, n: int, hidden_only: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """The n dyads without a known link that ``probability`` ranks highest, and their probabilities."""
+def best_pairs(quick: Callable, probability: Callable, graph: Graph, memberships, n: int, hidden_only: bool):
+    """The n dyads without a known link that ``probability`` ranks highest, and their probabilities.
+
+    ``quick``, the model without the structural expert, chooses who is looked at: every dyad of a graph of a few
+    hundred nodes, the best SHORTLIST of a larger one.
+    """
     pairs, scores = np.zeros((0, 2), np.int64), np.zeros(0)
     for candidates in _candidates(graph, memberships, hidden_only):
         pairs = np.vstack([pairs, candidates])
-        scores = np.concatenate([scores, probability(candidates)])
-        best = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[:n]
-        pairs, scores = pairs[best], scores[best]
-    return pairs, scores
+        scores = np.concatenate([scores, quick(candidates)])
+        pairs, scores = _best(pairs, scores, max(SHORTLIST, 10 * n))
+    return _best(pairs, probability(pairs), n)
+
+
+def _best(pairs: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[:n]
+    return pairs[order], scores[order]
 
 
 def _candidates(graph: Graph, memberships, hidden_only: bool) -> Iterator[np.ndarray]:
@@ -70,5 +77,5 @@ def _near(graph: Graph, memberships) -> Iterator[np.ndarray]:
         coo = sparse.coo_array(block)
         seen += coo.nnz
         yield np.column_stack([coo.row + start, coo.col]).astype(np.int64)
-        if seen > 20 * MAX_CANDIDATES:
+        if seen > MAX_CANDIDATES:
             return

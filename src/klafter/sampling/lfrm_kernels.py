@@ -2,20 +2,20 @@
 
 import numpy as np
 
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inner, kernel
 from klafter.core.responses import CLIP
 from klafter.core.rows import new_row, row_loss
 from klafter.search.flips import load_rows, refresh_pulls, sample_row
 
 
-@kernel
+@inner
 def draw_weight(problem, precision, rng):
     """A weight from its prior, folded to the positive half where the family asks for it."""
     value = rng.standard_normal() / np.sqrt(precision)
     return abs(value) if problem.lower == 0.0 else value
 
 
-@kernel
+@inner
 def draw_community(problem, state, cache, k, rng):
     """Fresh weights from the prior between slot k and all living communities, and the pulls of the slot."""
     directed, priors = problem.dyads.directed, problem.priors
@@ -38,7 +38,7 @@ def draw_community(problem, state, cache, k, rng):
             cache.exp_in[k, j] = np.exp(min(max(into, -CLIP), CLIP))
 
 
-@kernel
+@inner
 def rows_loss(problem, rows, i):
     """Loss of all of node i's dyads."""
     out, into = rows
@@ -48,7 +48,7 @@ def rows_loss(problem, rows, i):
     return total
 
 
-@kernel
+@inner
 def sample_private(problem, state, cache, rows, i, fresh, rng):
     """The communities that only i holds, all at once: so many fresh ones in their place.
 

@@ -4,7 +4,7 @@ from math import lgamma
 
 import numpy as np
 
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inner, kernel
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, new_row
 from klafter.search.flips import descend_column, refresh_pulls
@@ -13,7 +13,7 @@ from klafter.search.weights_kernels import fit_column
 PASSES = 4  # of fitting the weights and revising the members
 
 
-@kernel
+@inner
 def column_price_of(problem, size):
     """lambda^2 + T [log S + log C(N, S)]."""
     n = problem.dyads.n
@@ -21,7 +21,7 @@ def column_price_of(problem, size):
     return problem.priors.penalty + problem.priors.temperature * (np.log(size) + choose)
 
 
-@kernel
+@inner
 def plant(problem, state, cache, row, k, seed, with_seed):
     """Slot k gets the seed's linked partners (and the seed), those whose link is still a surprise."""
     state.w[k, :] = 0.0
@@ -47,7 +47,7 @@ def plant(problem, state, cache, row, k, seed, with_seed):
     return size
 
 
-@kernel
+@inner
 def around(problem, state, k):
     """Members of k and the nodes linked to them."""
     near = state.z[k].copy()
@@ -63,7 +63,7 @@ def around(problem, state, k):
     return np.flatnonzero(near)
 
 
-@kernel
+@inner
 def refresh_column_exponentials(problem, cache, k):
     for j in range(problem.dyads.n):
         cache.exp_out[k, j] = np.exp(min(max(cache.pull_out[k, j], -CLIP), CLIP))
@@ -71,7 +71,7 @@ def refresh_column_exponentials(problem, cache, k):
             cache.exp_in[k, j] = np.exp(min(max(cache.pull_in[k, j], -CLIP), CLIP))
 
 
-@kernel
+@inner
 def clear(problem, state, cache, k):
     """Take community k out of the state."""
     state.w[k, :] = 0.0
@@ -83,7 +83,7 @@ def clear(problem, state, cache, k):
             refresh_pulls(problem, state, cache, i)
 
 
-@kernel
+@inner
 def grow(problem, state, cache, rows, k, diagonal_only, rng):
     """Fit the weights of slot k and revise its members in turn; returns the fall of Q since the slot was empty."""
     gain = -column_price_of(problem, cache.size[k])

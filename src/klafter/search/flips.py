@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inner, kernel
 from klafter.core.objective import flip_gain
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, new_row, shift_row
@@ -11,7 +11,7 @@ TINY_GAIN = 1e-9  # below this a gain is rounding
 PASSES = 20  # over one row before the next node has its turn
 
 
-@kernel
+@inner
 def apply_flip(problem, state, cache, rows, i, k):
     """Flip z_ik in the state and in node i's rows; the cache's columns of i are brought up to date at the end."""
     d = 1 - 2 * np.int64(state.z[k, i])
@@ -23,7 +23,7 @@ def apply_flip(problem, state, cache, rows, i, k):
         shift_row(problem.law, into, cache.pull_in[k], cache.exp_in[k], d)
 
 
-@kernel
+@inner
 def refresh_pulls(problem, state, cache, i):
     """(W z_i)_k and (W' z_i)_k for all k, after z_i changed."""
     n_communities = state.z.shape[0]
@@ -49,7 +49,7 @@ def load_rows(problem, state, cache, i, rows):
         load_row(problem, state, cache, i, True, into)
 
 
-@kernel
+@inner
 def next_flip(problem, state, cache, rows, i, start, thresholds):
     """The first community from ``start`` on whose flip gains more than its threshold, and that gain; else K."""
     for k in range(start, state.z.shape[0]):
@@ -60,7 +60,7 @@ def next_flip(problem, state, cache, rows, i, start, thresholds):
     return state.z.shape[0], 0.0
 
 
-@kernel
+@inner
 def flip_row(problem, state, cache, rows, i, thresholds):
     """Every z_ik in turn, flipped where its gain exceeds the threshold; returns the fall of Q."""
     total = 0.0

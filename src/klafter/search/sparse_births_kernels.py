@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.kernel import kernel
-from klafter.search.sparse_parallel import inner
 from klafter.search.sparse_kernels import mark_row, price, shared_strength
+from klafter.search.sparse_parallel import inner
 
 EARLY = 7  # sets on the path before it may end for want of gain
 LONGEST, PATH = 60, 4  # sets on a path; their nodes together, in multiples of n

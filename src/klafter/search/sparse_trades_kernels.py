@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.kernel import kernel
-from klafter.search.sparse_parallel import inner
 from klafter.search.sparse_kernels import (
     ENOUGH,
     expected_count,
@@ -29,6 +28,7 @@ from klafter.search.sparse_kernels import (
     price,
     shared_strength,
 )
+from klafter.search.sparse_parallel import inner
 
 
 class Patch(NamedTuple):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import curvature, loss, slope
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inner, kernel
 from klafter.core.lines import Axis, line_fall, minimise_line, new_line, put, sample_line
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
@@ -15,7 +15,7 @@ NEWTON_STEPS = 3
 WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 
 
-@kernel
+@inner
 def move_along(law, line, m, axis, sampling, width, rng):
     """delta of one parameter: a draw when sampling, else the minimum."""
     if sampling:
@@ -31,7 +31,7 @@ class Lists(NamedTuple):
     n_own: np.ndarray
 
 
-@kernel
+@inner
 def list_members(state):
     """Z as lists."""
     n_communities, n = state.z.shape
@@ -48,7 +48,7 @@ def list_members(state):
     return Lists(members, own, n_own)
 
 
-@kernel
+@inner
 def covariate_part(problem, state, i, extra):
     """extra[j] = g' v_ij."""
     covariates = problem.dyads.covariates_out
@@ -56,14 +56,14 @@ def covariate_part(problem, state, i, extra):
         extra[covariates.node[t]] += state.coefficients[problem.dyads.which_out[t]] * covariates.value[t]
 
 
-@kernel
+@inner
 def mark(rows, i, marks, sign):
     """Write the row's values into marks, or wipe them out again (sign 0)."""
     for t in range(rows.start[i], rows.start[i + 1]):
         marks[rows.node[t]] = sign * rows.value[t]
 
 
-@kernel
+@inner
 def gather_block(problem, state, cache, lists, k, m, line, scratch):
     """The dyads that w_km reaches: i in k, j in m. An undirected pair that is in both, both ways, counts c = 2."""
     dyads, size = problem.dyads, 0
@@ -94,7 +94,7 @@ def gather_block(problem, state, cache, lists, k, m, line, scratch):
     return size
 
 
-@kernel
+@inner
 def shift_weight(problem, state, cache, k, m, delta):
     """w_km += delta, and the pulls with it."""
     state.w[k, m] += delta
@@ -112,7 +112,7 @@ def shift_weight(problem, state, cache, k, m, delta):
                 cache.pull_out[m, i] += delta
 
 
-@kernel
+@inner
 def longest_line(cache):
     """Room for the dyads of the largest block."""
     largest = 1
@@ -121,7 +121,7 @@ def longest_line(cache):
     return new_line(largest * largest)
 
 
-@kernel
+@inner
 def move_weight(problem, state, cache, lists, k, m, line, scratch, sampling, rng):
     """w_km along its line; returns the fall of Q."""
     size = gather_block(problem, state, cache, lists, k, m, line, scratch)
@@ -134,12 +134,12 @@ def move_weight(problem, state, cache, lists, k, m, line, scratch, sampling, rng
     return line_fall(problem.law, line, size, axis, delta)
 
 
-@kernel
+@inner
 def new_scratch(n):
     return np.zeros(n), np.zeros(n), np.zeros(n)
 
 
-@kernel
+@inner
 def sweep_affinities(problem, state, cache, sampling, rng):
     """Every free entry of W between living communities once."""
     lists, line, scratch = list_members(state), longest_line(cache), new_scratch(problem.dyads.n)
@@ -163,7 +163,7 @@ def fit_column(problem, state, cache, k, diagonal_only, rng):
     return fall
 
 
-@kernel
+@inner
 def gather_row(problem, row, links, i, line):
     """The observed dyads of node i's row."""
     size = 0
@@ -176,7 +176,7 @@ def gather_row(problem, row, links, i, line):
     return size
 
 
-@kernel
+@inner
 def sweep_sociality(problem, state, cache, sampling, rng):
     """Every s_i once, and every r_i when directed."""
     n = problem.dyads.n
@@ -191,7 +191,7 @@ def sweep_sociality(problem, state, cache, sampling, rng):
             values[i] += move_along(problem.law, line, size, axis, sampling, SOCIAL_WIDTH, rng)
 
 
-@kernel
+@inner
 def totals_of_shift(problem, state, cache, delta):
     """Loss, slope and curvature, over all observed dyads, when b moves by delta."""
     n = problem.dyads.n
@@ -212,7 +212,7 @@ def totals_of_shift(problem, state, cache, delta):
     return total + 0.5 * precision * b * b, first + precision * b, second + precision
 
 
-@kernel
+@inner
 def minimise_offset(problem, state, cache):
     """Newton steps on b, halved until Q falls."""
     here, first, second = totals_of_shift(problem, state, cache, 0.0)
@@ -233,7 +233,7 @@ def minimise_offset(problem, state, cache):
             return
 
 
-@kernel
+@inner
 def sample_offset(problem, state, cache, rng):
     """b by a Metropolis step whose proposal is the normal curve at the current value, corrected both ways."""
     here, first, second = totals_of_shift(problem, state, cache, 0.0)
@@ -250,7 +250,7 @@ def sample_offset(problem, state, cache, rng):
         state.offset[0] += delta
 
 
-@kernel
+@inner
 def balance_sociality(problem, state, sampling, rng):
     """Move level between b and s (and r), which leaves every x as it is: only the priors speak."""
     n, priors = problem.dyads.n, problem.priors
@@ -269,7 +269,7 @@ def balance_sociality(problem, state, sampling, rng):
             values[i] -= share * t
 
 
-@kernel
+@inner
 def sweep_coefficients(problem, state, cache, sampling, rng):
     """Every g_p once, along the dyads where its covariate is not 0."""
     covariates, which = problem.dyads.covariates_out, problem.dyads.which_out

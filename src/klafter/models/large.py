@@ -1,0 +1,67 @@
+"""K-LAFTER on the sparse engine: one search over links, for graphs of any size."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from scipy import sparse as sp
+
+from klafter.graph import Graph
+from klafter.models.base import Progress, Step, iterate
+from klafter.models.parallel import n_workers
+from klafter.search import sparse
+from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_state import as_problem, memberships
+
+DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
+
+
+def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop):
+    """The best state of one search, its objective and its history."""
+    shrinkage = 5.0 if model.sociality else np.inf
+    problem = as_problem(
+        graph,
+        penalty=model.penalty,
+        temperature=model.temperature,
+        shrinkage=shrinkage,
+        counts=model.family == "poisson",
+    )
+    rng, begun = np.random.default_rng(seed), time.perf_counter()
+    history: list[Step] = []
+    with Crew(n_workers(model.n_jobs, 64)) as crew:
+
+        def note(t, state):
+            value = sparse.objective(problem, state, crew)
+            history.append(Step(run, t, time.perf_counter() - begun, value, len(state.size)))
+            return value
+
+        def done(t, state):
+            value = note(t + 1, state)
+            told = callback(Progress("search", run, n_runs, t + 1, model.max_iter, value, len(state.size)))
+            return told or history[-2].objective - value <= model.tol * abs(value)
+
+        state = sparse.init(problem, rng, crew)
+        note(0, state)
+        state = iterate(lambda state: sparse.step(problem, state, rng, crew), state, model.max_iter, done, stop)
+    return problem, state, history
+
+
+def keep(model, outcomes) -> None:
+    """The best search gives the communities, all of them the predictions."""
+    order = np.argsort([history[-1].objective for _, _, history in outcomes], kind="stable")
+    problem, state, history = outcomes[order[0]]
+    model.draws_ = [sparse.draw(p, s) for p, s, _ in outcomes]
+    model.restarts_ = model.draws_
+    model.point_ = model.draws_[order[0]]
+    model.memberships_ = sp.csr_array(memberships(problem, state), dtype=np.int8)
+    diagonal = sp.diags_array(state.strength, format="csr")
+    model.affinities_ = diagonal.toarray() if len(state.size) <= DENSE_AFFINITIES else sp.csr_array(diagonal)
+    model.background_ = float(state.background)
+    model.response_ = "rate" if problem.counts else "exposure"
+    model.precision_ = 1.0
+    model.objective_ = history[-1].objective
+    model.history_ = [line for _, _, lines in outcomes for line in lines]
+    model.n_iter_ = history[-1].step
+    model.converged_ = len(history) <= model.max_iter
+    model.notes_ = []
