@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test lint bench docs clean
+.PHONY: help install demo test lint bench docs clean clean-cache
 
 help:
 	@echo "make demo     set up, find the communities of a built-in network, write demo/report.html"
@@ -10,6 +10,7 @@ help:
 	@echo "make install  set up .venv with the package and all extras"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    the long measurements, saved in benchmarks/results"
+	@echo "make clean-cache  forget compiled kernels, after editing one"
 
 install: $(VENV)/.ready
 
@@ -34,3 +35,6 @@ bench: install
 
 clean:
 	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+clean-cache:
+	find src -name '*.nb[ic]' -delete

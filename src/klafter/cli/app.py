@@ -13,6 +13,7 @@ from klafter.cli.fitting import fit
 from klafter.cli.giving import datasets, export, report
 from klafter.cli.judging import compare, tune
 from klafter.cli.looking import communities, explain, predict
+from klafter.cli.reproducing import reproduce
 from klafter.cli.sentences import SentenceGroup
 
 WELCOME = """\
@@ -58,7 +59,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo, datasets),
     "Find": (fit, tune),
     "Look": (communities, predict, explain, report, export),
-    "Judge": (compare,),
+    "Judge": (compare, reproduce),
 }
 for panel, commands in COMMANDS.items():
     for command in commands:
