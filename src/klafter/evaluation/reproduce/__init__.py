@@ -1,0 +1,16 @@
+"""The tables and the figure of Arora et al. (IJCAI 2018) again, on the paper's protocol and on clean splits.
+
+Each of ``table1``, ``figure1``, ``table2`` and ``convergence`` measures, saves a JSON file in ``results`` and returns
+its content; ``all`` runs the four and writes the page. Runs that are already saved are not repeated.
+"""
+
+from klafter.evaluation.reproduce.convergence import convergence
+from klafter.evaluation.reproduce.everything import everything
+from klafter.evaluation.reproduce.figure1 import figure1
+from klafter.evaluation.reproduce.page import page
+from klafter.evaluation.reproduce.table1 import table1
+from klafter.evaluation.reproduce.table2 import table2
+
+all = everything
+
+__all__ = ["all", "convergence", "figure1", "page", "table1", "table2"]

@@ -1,0 +1,53 @@
+"""All of the paper's tables and figures, and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from klafter.evaluation.reproduce.convergence import convergence
+from klafter.evaluation.reproduce.figure1 import figure1
+from klafter.evaluation.reproduce.page import page
+from klafter.evaluation.reproduce.table1 import RESULTS, table1
+from klafter.evaluation.reproduce.table2 import table2
+
+
+def everything(
+    quick: bool = False,
+    results=RESULTS,
+    *,
+    document=None,
+    data_home=None,
+    n_jobs: int | None = None,
+    callback: Callable | None = None,
+) -> dict:
+    """Measure Table 1, Figure 1, Table 2 and the convergence claims, and write the page about them.
+
+    Parameters
+    ----------
+    quick : bool
+        One split and short chains, minutes rather than hours; files are named ``*_quick.json``.
+    results : path
+        Folder of the results.
+    document : path, optional
+        Where the page goes, ``docs/reproduction.md`` for example; None writes none.
+    data_home : path, optional
+        Folder of the data files.
+    n_jobs : int, optional
+        Chains and restarts side by side in Tables 1 and 2; what is timed in Figure 1 runs alone.
+    callback : callable, optional
+        Called with every run, curve and row as it is measured; returning True goes on to the next part.
+
+    Returns
+    -------
+    dict of the four results
+    """
+    shared = {"data_home": data_home, "callback": callback}
+    content = {
+        "table2": table2(quick, results, data_home=data_home, n_jobs=n_jobs),
+        "figure1": figure1(quick, results, **shared),
+        "convergence": convergence(quick, results, **shared),
+        "table1": table1(quick, results, n_jobs=n_jobs, **shared),
+    }
+    if document is not None:
+        page(results, document, quick=quick)
+    return content

@@ -1,0 +1,36 @@
+"""The systems of Table 1, as far as this installation has them, with their settings for full and quick runs."""
+
+from __future__ import annotations
+
+from klafter import models
+
+SYSTEMS = ("MMSB", "EPM", "IRM", "LFRM", "PaperKLafter", "KLafter")
+QUICK = {
+    "n_burn": 40,
+    "n_draws": 40,
+    "n_chains": 1,
+    "n_init": 1,
+    "n_smooth": 40,
+    "max_iter": 5,
+}
+FULL = {"n_chains": 4, "n_init": 6}
+QUICK_OF = {"EPM": {"n_communities": 30}, "PaperKLafter": {"max_iter": 4}}
+FULL_OF = {"PaperKLafter": {"max_iter": 30}}
+
+
+def systems(quick: bool = False, n_jobs: int | None = None, names=SYSTEMS) -> tuple[dict, list[str]]:
+    """The systems that can be imported, by name, and the names of those that cannot.
+
+    Examples
+    --------
+    >>> found, missing = systems(quick=True, names=["KLafter", "Oracle"])
+    >>> found["KLafter"].n_init, missing
+    (1, ['Oracle'])
+    """
+    found = {name: getattr(models, name)() for name in names if hasattr(models, name)}
+    shared, own = (QUICK, QUICK_OF) if quick else (FULL, FULL_OF)
+    for name, model in found.items():
+        known = model.get_params(deep=False)
+        wanted = {**shared, "n_jobs": n_jobs, **own.get(name, {})}
+        model.set_params(**{key: value for key, value in wanted.items() if key in known})
+    return found, [name for name in names if name not in found]
