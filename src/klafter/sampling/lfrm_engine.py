@@ -8,6 +8,7 @@ Gaussian link values is always drawn, from Gamma(1, 1) a priori, link values bei
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
@@ -75,8 +76,8 @@ class LFRMEngine:
         """A first state, by the start asked for."""
         priors = make_priors(self.penalty, 1.0, self.weight_scale, self.offdiagonal_scale)
         problem = self._problem(graph, priors, 1.0)
-        start = {"random": self._scatter, "irm": self._blocks, "klafter": self._descend}[self.start]
-        state = LFRMState(drop_empty(start(graph, problem, rng)), priors, 1.0)
+        starts: dict[str, Callable] = {"random": self._scatter, "irm": self._blocks, "klafter": self._descend}
+        state = LFRMState(drop_empty(starts[self.start](graph, problem, rng)), priors, 1.0)
         return state._replace(precision=self._draw_precision(graph, state, rng))
 
     def _scatter(self, graph, problem: Problem, rng, size: int = 10, share: float = 0.1) -> State:
