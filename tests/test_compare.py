@@ -143,6 +143,11 @@ def test_two_weights_of_the_expert_need_one_fit(karate, monkeypatch):
         assert both.values(name) == alone.values("quick")
 
 
+def test_a_model_that_cannot_have_the_expert_stands_once(karate):
+    table = compare({"coin": Coin()}, karate, splits=2, structure=[0.0, 0.5], baselines=False)
+    assert [record["model"] for record in table.records] == ["coin", "coin"]
+
+
 def test_names(karate):
     assert list(named([QUICK, Coin()])) == ["KLafter", "Coin"]
     with pytest.raises(ValueError, match="the same"):

@@ -89,10 +89,15 @@ def _runs(contestants: dict, baselines: bool, structure, seed: int, train: Graph
     levels = structure if isinstance(structure, Sequence) else [structure]
     for name, model in contestants.items():
         fits: dict[str, tuple] = {}
+        seen: set[str] = set()
         for level in levels:
             ready = prepared(model, seed, level)
+            key = describe(ready)
+            if key in seen:  # a model that cannot have the expert stands in the table once
+                continue
+            seen.add(key)
             full_name = f"{name} + {level:g} expert" if level and len(levels) > 1 else name
-            yield full_name, describe(ready), partial(_run_model, ready, train, held, fits)
+            yield full_name, key, partial(_run_model, ready, train, held, fits)
     if baselines:
         for name, score in BASELINES.items():
             yield name, name, partial(_run_baseline, score, train, held)

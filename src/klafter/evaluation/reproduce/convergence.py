@@ -55,7 +55,7 @@ def convergence(
         ``rows``: network, algorithm, communities at the start, mean iterations, share converged, communities found.
     """
     starts, max_iter = starts or (1 if quick else 5), max_iter or (20 if quick else 100)
-    paper_max_iter = paper_max_iter or (3 if quick else 30)
+    paper_max_iter = paper_max_iter or (2 if quick else 30)
     rows: list[dict] = []
     for network in networks:
         graph = load_dataset(network, data_home=data_home)

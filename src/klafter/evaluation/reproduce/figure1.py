@@ -14,7 +14,7 @@ from klafter.evaluation.saved import write_json
 from klafter.graph import split_dyads
 
 FULL = {"LFRM-MCMC": 1000, "K-LAFTER, paper": 30, "K-LAFTER": 120}
-QUICK = {"LFRM-MCMC": 100, "K-LAFTER, paper": 6, "K-LAFTER": 60}
+QUICK = {"LFRM-MCMC": 100, "K-LAFTER, paper": 3, "K-LAFTER": 60}
 
 
 def figure1(
