@@ -64,7 +64,7 @@ main()
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_saves_the_best_so_far(tmp_path, jobs):
-    words = ["fit", "les_miserables", "--restarts", "5000", "--smooth", "10", "--jobs", str(jobs), "-o", "m.npz"]
+    words = ["fit", "les_miserables", "--restarts", "60", "--smooth", "10", "--jobs", str(jobs), "-o", "m.npz"]
     program = [sys.executable, "-c", IMPATIENT, *words, "--json"]
     result = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert result.returncode == 130, result.stderr
