@@ -99,6 +99,8 @@ def test_stability_is_the_best_match_in_other_restarts():
     assert community_stability(as_cover(z), [other, same]).tolist() == [1.0, 0.0]
     assert community_stability(as_cover(z), [same, same]).tolist() == [1.0, 1.0]
     assert community_stability(as_cover(z), [same]) is None
+    none = Draw(sparse.csr_array((4, 0)), np.zeros((0, 0)))
+    assert community_stability(as_cover(z), [same, none]).tolist() == [0.0, 0.0]
 
 
 def test_main_loadings_are_the_memberships_when_whole():

@@ -53,11 +53,11 @@ def community_stability(z: sparse.csr_array, restarts) -> np.ndarray | None:
 
 def main_loadings(memberships) -> sparse.csr_array:
     """One where a node loads at least half as much as where it loads most: all memberships when they are 0/1."""
-    u = sparse.csr_array(memberships, dtype=float)
-    most = np.asarray(abs(u).max(axis=1).todense()).ravel()
-    coo = sparse.coo_array(u)
-    keep = (np.abs(coo.data) >= 0.5 * most[coo.row]) & (coo.data != 0)
-    return sparse.csr_array((np.ones(keep.sum()), (coo.row[keep], coo.col[keep])), shape=u.shape)
+    u = sparse.coo_array(memberships, dtype=float)
+    most = np.zeros(u.shape[0])
+    np.maximum.at(most, u.row, np.abs(u.data))
+    keep = (np.abs(u.data) >= 0.5 * most[u.row]) & (u.data != 0)
+    return sparse.csr_array((np.ones(keep.sum()), (u.row[keep], u.col[keep])), shape=u.shape)
 
 
 def _best_f1(x: sparse.csr_array, y: sparse.csr_array) -> np.ndarray:

@@ -196,6 +196,7 @@ class Picture {
     pen.font = "12px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
     pen.lineJoin = "round"; pen.strokeStyle = css("--card"); pen.lineWidth = 3.5; pen.fillStyle = css("--ink");
     const places = items.map((item) => [...this.at(item), this.radius(item)]);
+    const solid = lit ? places.map((place, t) => (lit.has(t) ? place : [-999, -999, 0])) : places;
     const important = lit ? [...lit].sort((a, b) => (items[b].node === chosen.node) - (items[a].node === chosen.node) || items[b].r - items[a].r) : this.byRank;
     let room = inside ? Infinity : lit ? 60 : Math.round(40 * Math.max(1, this.zoom));
     for (const t of important) {
@@ -206,7 +207,7 @@ class Picture {
       const half = pen.measureText(text).width / 2 + 1;
       const spots = inside && half < r ? [[x, y]] : [[x, y + r + 9], [x, y - r - 9], [x + r + half + 3, y], [x - r - half - 3, y]];
       const must = items[t].node !== undefined && items[t].node === chosen.node;
-      const free = spots.length === 1 ? spots[0] : spots.find(([a, b]) => this.isFree(a, b, half, t, places, taken)) || (must ? spots[0] : null);
+      const free = spots.length === 1 ? spots[0] : spots.find(([a, b]) => this.isFree(a, b, half, t, solid, taken)) || (must ? spots[0] : null);
       if (!free) continue;
       taken.push([free[0] - half, free[1] - 7, free[0] + half, free[1] + 7]); room--;
       pen.strokeText(text, ...free); pen.fillText(text, ...free);
@@ -393,6 +394,6 @@ function legend() {
   const order = communities.map((c) => c.number).sort((a, b) => communities[b].size - communities[a].size);
   if (!order.length) return [el("p", { class: "muted" }, "The model found no communities: how much each node links explains the network.")];
   const shown = order.slice(0, 80);
-  return [el("h4", {}, "Communities, largest first"), el("div", { class: "chips" }, shown.map((k) => chip(k, `${k} · ${count(communities[k].size)}`))),
+  return [el("h3", { class: "small" }, "Communities, largest first"), el("div", { class: "chips" }, shown.map((k) => chip(k, `${k} · ${count(communities[k].size)}`))),
     ...(order.length > shown.length ? [el("p", { class: "muted" }, `and ${count(order.length - shown.length)} more in the table below`)] : [])];
 }

@@ -53,7 +53,11 @@ function linkTable(id, rows) {
   const p = (x) => (x < 0.001 ? "< 0.001" : x > 0.999 ? "> 0.999" : x.toFixed(3));
   const line = (row) => el("tr", {}, el("td", { class: "dyad" }, nodeButton(row.source), arrow, nodeButton(row.target)), el("td", { class: "share" }, el("span", { class: "figure" }, p(row.probability)), bar(row.probability)),
     hidden ? el("td", { class: "muted" }, row.hidden ? "never" : "no link") : null, el("td", {}, row.parts.length ? why(row.parts) : ""));
-  $(`${id}-table`).append(el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), el("tbody", {}, rows.map(line))));
+  const body = el("tbody", {}, rows.slice(0, 10).map(line));
+  $(`${id}-table`).append(el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body));
+  if (rows.length <= 10) return;
+  const more = el("button", { type: "button", class: "more", onclick: () => { body.append(...rows.slice(10).map(line)); more.remove(); } }, `Show all ${rows.length}`);
+  $(`${id}-table`).after(more);
 }
 
 function startLinks() {
