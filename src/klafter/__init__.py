@@ -7,14 +7,13 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Graph": "graph",
-    "read_graph": "graph",
-    "split_dyads": "graph",
-    "DyadKFold": "graph",
-    "KLafter": "models",
-    "load": "models",
+_CONTENTS = {
+    "graph": ("Graph", "GraphFileError", "as_graph", "read_graph", "write_graph", "split_dyads", "DyadKFold"),
+    "models": ("KLafter", "KLafterCV", "LFRM", "IRM", "MMSB", "EPM", "ModelFileError", "load"),
+    "evaluation": ("compare",),
+    "report": ("report",),
 }
+_HOMES = {name: room for room, names in _CONTENTS.items() for name in names}
 _ROOMS = ("graph", "core", "search", "sampling", "models", "datasets", "evaluation", "report", "cli")
 __all__ = ["__version__", *_HOMES]
 

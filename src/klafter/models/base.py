@@ -91,10 +91,10 @@ class NetworkModel(BaseEstimator):
             X = self._validate_matrix(X)
         graph = as_graph(X, hidden=hidden, covariates=covariates)
         self._check_parameters(graph)
+        self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
         self._expert = None
         self.graph_ = graph
         self.labels_in_ = graph.labels
-        self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
         self.n_communities_ = self.memberships_.shape[1]
         self.fit_seconds_ = time.perf_counter() - started
         return self

@@ -11,7 +11,7 @@ import numpy as np
 
 from klafter.core.draws import Draw
 from klafter.core.objective import objective
-from klafter.core.problem import Priors, Problem, State, add_communities, copy_state
+from klafter.core.problem import Priors, Problem, State, add_communities, copy_state, make_priors
 from klafter.core.rows import make_cache
 from klafter.sampling.lfrm_kernels import sample_memberships
 from klafter.search.moves import drop_empty
@@ -20,13 +20,15 @@ from klafter.search.weights_kernels import sweep_weights
 SLOTS = 8  # empty columns in which a sweep may start new communities
 ALPHA_SHAPE, ALPHA_RATE = 1.0, 1.0
 SCALE_SHAPE = 3.0  # of the inverse gamma priors on variances: as many pseudo-weights, at the scale given at the start
+USUAL = make_priors(weight_scale=3.2, offdiagonal_scale=1.4)
 
 
 class Chain(NamedTuple):
-    """Where a chain stands: parameters, and the prices drawn with them."""
+    """Where a chain stands: parameters, the prices drawn with them, and the prices it began with."""
 
     state: State
     priors: Priors
+    first: Priors = USUAL
 
 
 def at_temperature_one(problem: Problem) -> Problem:
@@ -42,7 +44,8 @@ def at_temperature_one(problem: Problem) -> Problem:
 
 def start(problem: Problem, state: State) -> Chain:
     """A chain that begins at a state."""
-    return Chain(copy_state(state), at_temperature_one(problem).priors)
+    priors = at_temperature_one(problem).priors
+    return Chain(copy_state(state), priors, priors)
 
 
 def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
@@ -55,7 +58,7 @@ def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
     sample_memberships(problem, state, cache, fresh, rng)
     sweep_weights(problem, state, cache, True, rng)
     state = drop_empty(state)
-    return Chain(state, draw_priors(problem, state, rng) if learn else chain.priors)
+    return chain._replace(state=state, priors=draw_priors(problem, state, rng, chain.first) if learn else chain.priors)
 
 
 def log_posterior(problem: Problem, chain: Chain) -> float:
@@ -78,7 +81,7 @@ def as_draw(state: State, scale: float = 1.0) -> Draw:
     )
 
 
-def draw_priors(problem: Problem, state: State, rng) -> Priors:
+def draw_priors(problem: Problem, state: State, rng, first: Priors = USUAL) -> Priors:
     """alpha and the variances of W given the state."""
     n, k = problem.dyads.n, len(state.z)
     harmonic = np.sum(1.0 / np.arange(1, n + 1))
@@ -86,12 +89,12 @@ def draw_priors(problem: Problem, state: State, rng) -> Priors:
     entries = ~np.eye(k, dtype=bool) if problem.dyads.directed else np.triu(np.ones((k, k), bool), 1)
     return problem.priors._replace(
         penalty=float(-np.log(max(alpha, 1e-300))),
-        diagonal=_draw_precision(np.diag(state.w), 3.2, rng),
-        offdiagonal=_draw_precision(state.w[entries], 1.4, rng),
+        diagonal=_draw_precision(np.diag(state.w), first.diagonal, rng),
+        offdiagonal=_draw_precision(state.w[entries], first.offdiagonal, rng),
     )
 
 
-def _draw_precision(values: np.ndarray, scale: float, rng) -> float:
-    """1 / sw^2 from Gamma(a + m / 2, rate a scale^2 + |w|^2 / 2)."""
-    rate = SCALE_SHAPE * scale**2 + 0.5 * float((values**2).sum())
+def _draw_precision(values: np.ndarray, first: float, rng) -> float:
+    """1 / sw^2 from Gamma(a + m / 2, rate a / first + |w|^2 / 2): a priori its mean is the precision given first."""
+    rate = SCALE_SHAPE / first + 0.5 * float((values**2).sum())
     return float(rng.gamma(SCALE_SHAPE + values.size / 2, 1.0 / rate))
