@@ -63,6 +63,7 @@ def table1(content: dict) -> str:
         tables = [t for t in content["tables"] if (t["protocol"], t["fraction"]) == (protocol, fraction)]
         parts.append(f"### {PROTOCOL_NAMES[protocol].capitalize()}, {fraction:.0%} hidden, {content['splits']} splits")
         parts.append(_auc_table(tables))
+        parts += _refusals(tables)
         if protocol == "clean" and fraction == 0.2:
             parts.append(_verdict(tables))
     parts.append("### As published\n\n" + _published_table())
@@ -80,6 +81,15 @@ def _auc_table(tables: list[dict]) -> str:
         cells = [error_of(by_place.get((name, system), {}), "roc_auc") for name in names]
         rows.append([system, *cells, number(mean_row(tables, system))])
     return table(["AUC", *(TITLES.get(name, name) for name in names), "mean"], rows)
+
+
+def _refusals(tables: list[dict]) -> list[str]:
+    """Who is not in the table, and what it said."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for t in tables:
+        for words in t["refused"].items():
+            said.setdefault(words, []).append(TITLES.get(t["network"], t["network"]))
+    return [f'{name} is left out on {", ".join(where)}: "{reason}"' for (name, reason), where in said.items()]
 
 
 def _published_table() -> str:

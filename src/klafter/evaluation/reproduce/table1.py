@@ -10,6 +10,7 @@ from klafter.evaluation.compare import compare
 from klafter.evaluation.reproduce.published import NETWORKS, published
 from klafter.evaluation.reproduce.systems import SYSTEMS, systems
 from klafter.evaluation.saved import write_json
+from klafter.graph import Graph, split_dyads
 
 RESULTS = "benchmarks/results"
 LEVELS = (0.0, 0.5)  # weights of the structural expert: to none, to all
@@ -64,16 +65,31 @@ def table1(
         if stopped and stopped[-1]:
             break
         graph = load_dataset(network, data_home=data_home)
+        able, refused = able_to_fit(contestants, split_dyads(graph, fraction, protocol)[0])
         found = compare(
-            contestants, graph, protocol, splits, fraction,
+            able, graph, protocol, splits, fraction,
             structure=LEVELS, results=_path(results, "table1_runs", quick), callback=told,
         )  # fmt: skip
         rows = [{**row, "published": published(row["model"], network)} for row in found.rows]
-        tables.append({"network": network, "protocol": protocol, "fraction": fraction, "rows": rows})
+        tables.append(
+            {"network": network, "protocol": protocol, "fraction": fraction, "rows": rows, "refused": refused}
+        )
     content = {"quick": quick, "splits": splits, "missing": missing, "settings": _settings(contestants)}
     content["tables"] = tables
     write_json(_path(results, "table1", quick), content)
     return content
+
+
+def able_to_fit(contestants: dict, train: Graph) -> tuple[dict, dict[str, str]]:
+    """The models that take this graph, and what the others say; EPM, for one, takes no directed graph."""
+    able, refused = {}, {}
+    for name, model in contestants.items():
+        try:
+            model._check_parameters(train)
+            able[name] = model
+        except ValueError as reason:
+            refused[name] = str(reason)
+    return able, refused
 
 
 def _tasks(networks: Sequence[str], quick: bool) -> list[tuple[str, str, float]]:
