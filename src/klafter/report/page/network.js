@@ -152,7 +152,7 @@ class Picture {
       const mine = centre < 0 ? lit && lit.has(line.a) && lit.has(line.b) : line.a === centre || line.b === centre;
       const shared = chosen.community !== null && mine ? chosen.community : line.community;
       pen.strokeStyle = shared === undefined ? plain : colours[shared];
-      pen.globalAlpha = lit ? (mine ? 0.75 : 0.05) : (shared === undefined ? 0.14 + 0.16 * crowd : 0.22 + 0.28 * crowd);
+      pen.globalAlpha = lit ? (mine ? 0.75 : 0.05) : (shared === undefined ? 0.06 + 0.24 * crowd : 0.08 + 0.42 * crowd);
       pen.lineWidth = (line.weight || 1) * width * (mine ? 1.5 : 1);
       pen.beginPath(); pen.moveTo(ax, ay); pen.lineTo(bx, by); pen.stroke();
       if (mine && centre >= 0 && summary.directed) this.drawArrow(pen, ax, ay, bx, by, this.radius(items[line.b]));
@@ -172,7 +172,7 @@ class Picture {
     const [x, y] = this.at(item), r = this.radius(item);
     if (x < -r || y < -r || x > this.w + r || y > this.h + r) return;
     pen.fillStyle = paper; pen.globalAlpha = 1;
-    pen.beginPath(); pen.arc(x, y, r + 1.2, 0, 7); pen.fill();
+    pen.beginPath(); pen.arc(x, y, r + Math.min(1.2, 0.2 * r), 0, 7); pen.fill();
     pen.globalAlpha = bright ? 1 : 0.16;
     let from = -Math.PI / 2;
     for (const [colour, share] of item.pie.length ? item.pie : [[nobody, 1]]) {
