@@ -1,7 +1,8 @@
 """The tables and the figure of Arora et al. (IJCAI 2018) again, on the paper's protocol and on clean splits.
 
 Each of ``table1``, ``figure1``, ``table2`` and ``convergence`` measures, saves a JSON file in ``results`` and returns
-its content; ``all`` runs the four and writes the page. Runs that are already saved are not repeated.
+its content; ``all`` runs the four and writes the page. Runs of Table 1 that are already saved are not repeated: move
+``table1_runs.json`` away after a change of the algorithms.
 """
 
 from klafter.evaluation.reproduce.convergence import convergence

@@ -61,7 +61,7 @@ def table1(content: dict) -> str:
         parts.append(f"Not installed here, therefore missing: {', '.join(content['missing'])}.")
     for protocol, fraction in dict.fromkeys((t["protocol"], t["fraction"]) for t in content["tables"]):
         tables = [t for t in content["tables"] if (t["protocol"], t["fraction"]) == (protocol, fraction)]
-        parts.append(f"### {PROTOCOL_NAMES[protocol].capitalize()}, {fraction:.0%} hidden, {content['splits']} splits")
+        parts.append(f"### {PROTOCOL_NAMES[protocol].capitalize()}, {fraction:.0%} hidden, splits: {content['splits']}")
         parts.append(_auc_table(tables))
         parts += _refusals(tables)
         if protocol == "clean" and fraction == 0.2:
@@ -105,15 +105,24 @@ def _verdict(tables: list[dict]) -> str:
         if not found["networks"]:
             continue
         behind = [TITLES.get(name, name) for name, level in found["networks"].items() if not level]
-        where = f"behind the best sibling by more than a standard error on {', '.join(behind)}" if behind else (
-            "level with or ahead of the best sibling on every network, within one standard error"
-        )  # fmt: skip
+        where = _place(behind, measured=any(row["roc_auc_se"] for t in tables for row in t["rows"]))
         lead = "ahead of" if found["mean"] > found["sibling_mean"] else "not ahead of"
         lines.append(
             f"* {expert.capitalize()} the structural expert K-LAFTER is {where}. On the mean of the networks it is "
             f"{lead} the best sibling ({found['sibling']}): {found['mean']:.3f} against {found['sibling_mean']:.3f}."
         )
     return "\n".join(lines) if lines else "No sibling was measured, so nothing follows yet."
+
+
+def _place(behind: list[str], measured: bool) -> str:
+    """Where K-LAFTER stands; a single split has no standard error, and then none is spoken of."""
+    if measured:
+        within, beyond = ", within one standard error", " by more than a standard error"
+    else:
+        within = beyond = " (one split, so no standard error)"
+    if behind:
+        return f"behind the best sibling{beyond} on {', '.join(behind)}"
+    return f"level with or ahead of the best sibling on every network{within}"
 
 
 def figure1(content: dict) -> str:
