@@ -27,9 +27,11 @@ def run(job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None) 
     if workers == 1:
         return [job(task, stop) for i, task in enumerate(tasks) if i == 0 or not stop.is_set()]
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(job, task, stop) for task in tasks]
+        futures = []
         try:
+            futures += [pool.submit(job, task, stop) for task in tasks]
             return [future.result() for future in futures]
         except KeyboardInterrupt:
             stop.set()
-            return [future.result() for future in futures if not future.cancel()]
+            begun = [future for future in futures if not future.cancel()]
+            return [future.result() for future in begun]

@@ -16,6 +16,8 @@ from klafter.sampling import lfrm
 from klafter.search import dense
 from klafter.search.starts import neighbourhoods
 
+SMOOTH_PENALTY = -2.0
+
 
 class Recipe(NamedTuple):
     """How a restart is run."""
@@ -108,11 +110,13 @@ def smooth(problem: Problem, recipe: Recipe, state: State, rng, report, stop) ->
     draws: list[State] = []
     if recipe.n_smooth == 0 or problem.priors.temperature == 0.0:
         return draws
+    # predictions gain from more communities than a reader wants to see: alpha = e^2, whatever the penalty
+    problem = problem._replace(priors=problem.priors._replace(penalty=SMOOTH_PENALTY))
     burn = recipe.n_smooth // 3
     every = max(1, -(-(recipe.n_smooth - burn) // recipe.max_draws))
 
     def sweep(chain):
-        return lfrm.step(problem, chain, rng, learn=True)
+        return lfrm.step(problem, chain, rng)
 
     def done(t, chain):
         if t >= burn and (t - burn) % every == 0:
