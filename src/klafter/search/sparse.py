@@ -18,14 +18,16 @@ from scipy import sparse
 
 from klafter.core.draws import Draw
 from klafter.graph import Graph
-from klafter.search.sparse_births import births
+from klafter.search.sparse_births import births, what_is_owed
 from klafter.search.sparse_kernels import score_rows, settle_rows
-from klafter.search.sparse_moves import deaths, dissolves, merges, splits
+from klafter.search.sparse_moves import deaths, dissolves, merges, splits, without_weakest
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
 from klafter.search.sparse_weights import objective_from, totals, weight_step
 
-HOPE = 0.1  # share of the background that the first births expect to remain
+HOPE = 0.1  # share of the links that first births expect the background to keep
+ECHOES = 3  # rounds of such births
+RENEWED = 0.15  # share of the communities that start anew when nothing else gains
 WARM_UP = 3  # rounds of weights and flips before degree factors are free
 
 
@@ -47,19 +49,39 @@ class Fit(NamedTuple):
 
 
 def init(problem: Problem, rng: np.random.Generator, crew: Crew | None = None) -> State:
-    """Communities born in the hope that others will take most of the background's links; deaths undo what was too much.
+    """Communities that pay by themselves and, while many links are unexplained, such as would pay together.
 
-    One community alone rarely pays while the background explains all links of the others.
+    One community alone rarely pays while the background explains all links of the others, so the second kind is born
+    in the hope that the background will keep only a share of its links. Deaths undo what was too much.
     """
     crew = crew or Crew(1)
     nothing = empty_state(problem)
-    state, _ = births(problem, copy_state(nothing), rng, crew, HOPE)
-    state = without_empty(problem, state)
-    for _ in range(WARM_UP):
-        state = settle(problem, weights(problem, state, crew, factors=False), crew)
+    state, _ = births(problem, copy_state(nothing), rng, crew)
+    state = warm_up(problem, state, crew)
+    for _ in range(ECHOES):
+        if share_unexplained(problem, state, crew) < HOPE:
+            break
+        state, born = births(problem, state, rng, crew, hope=HOPE, echo=True)
+        state = warm_up(problem, state, crew)
+        if born == 0:
+            break
     state, _ = deaths(problem, state, crew)
     state = without_empty(problem, state)
     return min((nothing, state), key=lambda one: objective(problem, one, crew))
+
+
+def warm_up(problem: Problem, state: State, crew: Crew) -> State:
+    """Flips and weights, degree factors left alone."""
+    state = without_empty(problem, state)
+    for _ in range(WARM_UP):
+        state = settle(problem, weights(problem, state, crew, factors=False), crew)
+    return state
+
+
+def share_unexplained(problem: Problem, state: State, crew: Crew) -> float:
+    """The share of links that the background explains."""
+    _, residual = what_is_owed(problem, state, crew)
+    return float(residual.sum() / max(problem.value.sum(), 1.0))
 
 
 def objective(problem: Problem, state: State, crew: Crew | None = None) -> float:
@@ -68,16 +90,28 @@ def objective(problem: Problem, state: State, crew: Crew | None = None) -> float
 
 
 def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | None = None) -> State:
-    """One round of all moves."""
+    """One round of all moves; where none is left and many links are unexplained, the weakest communities start anew."""
     crew = crew or Crew(1)
-    state = copy_state(state)
-    state, _ = births(problem, state, rng, crew)
+    state, made = births(problem, copy_state(state), rng, crew)
     state = weights(problem, settle(problem, without_empty(problem, state), crew), crew)
-    made = 0
     for move in (merges, dissolves, deaths, splits):
         state, more = move(problem, state, crew)
         state, made = without_empty(problem, state), made + more
+    if made == 0 and len(state.size) and share_unexplained(problem, state, crew) > HOPE:
+        return renew(problem, state, rng, crew)
     return weights(problem, settle(problem, state, crew), crew) if made else state
+
+
+def renew(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
+    """Give the weakest communities up, let others be born from echoes, and keep the better of the two states."""
+    trial = without_weakest(problem, copy_state(state), crew, RENEWED)
+    trial = weights(problem, trial, crew, factors=False)
+    trial, _ = births(problem, trial, rng, crew, hope=HOPE, echo=True)
+    trial = warm_up(problem, trial, crew)
+    for move in (merges, dissolves, deaths):
+        trial = without_empty(problem, move(problem, trial, crew)[0])
+    trial = weights(problem, settle(problem, trial, crew), crew)
+    return min((state, trial), key=lambda one: objective(problem, one, crew))
 
 
 def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4) -> State:

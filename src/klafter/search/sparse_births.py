@@ -4,13 +4,14 @@ from functools import partial
 
 import numpy as np
 
-from klafter.search.sparse_births_kernels import PATH, Scratch, grow, owe_rows, owe_some, rerank
+from klafter.search.sparse_births_kernels import PATH, Scratch, grow, owe_rows, owe_some, rerank, walk_set
+from klafter.search.sparse_echoes import alike, echoes, unexplained
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, with_room
 from klafter.search.sparse_trades_kernels import make_trade, trade_gain
 
 BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
-FIRST, FACTOR = 10, 1.5  # sizes on the path of growth
+FIRST, ALIKE, FACTOR = 10, 80, 1.5  # size of the first set, from a walk or from echoes, and its growth
 PATIENCE = 64  # seeds in a row without a birth, at least
 NOTHING = np.zeros(0, np.int64)
 
@@ -30,21 +31,22 @@ def scratch_space(n: int) -> Scratch:
 
 
 def births(
-    problem: Problem, state: State, rng: np.random.Generator, crew: Crew, hope: float = 1.0
+    problem: Problem, state: State, rng: np.random.Generator, crew: Crew, *, hope: float = 1.0, echo: bool = False
 ) -> tuple[State, int]:
     """Try seeds until as many as there are communities bring nothing in a row; returns the number of births too.
 
-    With ``hope`` below 1 a community is accepted if it would pay at that share of the background.
+    With ``hope`` below 1 a community is accepted if it would pay at that share of the background. Growth starts from
+    a walk around the seed or, with ``echo``, from the nodes most like it.
     """
-    owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
-    crew.blocks(lambda low, high: owe_rows(problem, state, low, high, owed, residual), problem.n)
+    owed, residual = what_is_owed(problem, state, crew)
+    rows = echoes(unexplained(problem, owed), rng) if echo else None
     seeds = seed_order(problem, residual, rng)
     fresh = np.ones(problem.n, bool)
     used, born, idle, at = len(state.size), 0, 0, 0
-    while idle < max(PATIENCE, used) and at < len(seeds):
+    while idle < (PATIENCE if echo else max(PATIENCE, used)) and at < len(seeds):
         ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[:BATCH]
         at = ahead[-1] + 1 if len(ahead) == BATCH else at + LOOK
-        work = partial(_grown, problem, state, owed, residual, hope, crew)
+        work = partial(_grown, problem, state, owed, residual, rows, hope, crew)
         for nodes, z, w in crew.map(work, seeds[ahead]):
             idle += 1
             if nodes is None or _gain(problem, state, nodes, z, w, hope, crew) <= 0:
@@ -58,6 +60,13 @@ def births(
     return state, born
 
 
+def what_is_owed(problem: Problem, state: State, crew: Crew) -> tuple[np.ndarray, np.ndarray]:
+    """rho of every entry, and its sum by node."""
+    owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
+    crew.blocks(lambda low, high: owe_rows(problem, state, low, high, owed, residual), problem.n)
+    return owed, residual
+
+
 def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Nodes with links, at random, those that owe a larger share of them sooner."""
     share = residual / np.maximum(np.diff(problem.start), 1)
@@ -66,12 +75,11 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
     return np.argsort(key, kind="stable")[: np.count_nonzero(share)]
 
 
-def _grown(problem, state, owed, residual, hope, crew: Crew, seed):
+def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed):
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
     space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
-    inner, w, gain = grow(problem, state, owed, residual, seed, FIRST, FACTOR, 1.0, space)
-    if gain <= 0 and hope < 1.0:
-        inner, w, gain = grow(problem, state, owed, residual, seed, FIRST, FACTOR, hope, space)
+    first = walk_set(problem, owed, residual, seed, FIRST, space) if rows is None else alike(rows, seed, ALIKE)
+    inner, w, gain = grow(problem, state, owed, first, FACTOR, hope, space)
     if gain <= 0 or len(inner) < 2:
         return None, None, None
     around, _, _ = rerank(problem, state, owed, inner, 2 * len(inner), space)

@@ -194,15 +194,21 @@ def rerank(problem, state, owed, nodes, size, scratch):
 
 
 @kernel
-def grow(problem, state, owed, residual, seed, first, factor, hope, scratch):
-    """A set around the seed, chosen by contrast on a path of growing sets; returns it with its strength and gain."""
+def walk_set(problem, owed, residual, seed, size, scratch):
+    """The nodes that the walk from the seed reaches most."""
     n_touched = walk(problem, owed, residual, seed, scratch)
     for v in range(n_touched):
         scratch.value[v] = scratch.score[scratch.touched[v]]
-    nodes = best_scored(scratch, n_touched, first)
+    nodes = best_scored(scratch, n_touched, size)
     forget(scratch, n_touched)
+    return nodes
+
+
+@kernel
+def grow(problem, state, owed, nodes, factor, hope, scratch):
+    """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path."""
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
-    size, length, best, best_gain = first + 0.0, 0, 0, -np.inf
+    size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
     while len(nodes) > 1 and length < max(best + 3, EARLY) and length < LONGEST:
         if stop[length] + len(nodes) > problem.n * PATH:
             break

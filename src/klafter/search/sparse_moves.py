@@ -5,14 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse_births import scratch_space
+from klafter.search.sparse_births import NOTHING, scratch_space
 from klafter.search.sparse_births_kernels import owe_rows
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_splits_kernels import second_vector
-from klafter.search.sparse_state import Problem, State, members, memberships, with_room
+from klafter.search.sparse_state import Problem, State, members, memberships, with_room, without_empty
 from klafter.search.sparse_trades_kernels import make_trade, trade_gain
 
-EDGE, CERTAIN = 1.08, 0.97  # a split needs an eigenvalue above 1.08 times a random graph's, or 0.97
+EDGE, CERTAIN = 1.08, 0.485  # a split needs an eigenvalue above 1.08 times a random graph's, 1/sqrt(d), or 0.485
 TURNS = 60  # of power iteration
 UNEXPLAINED, ATTRACTION = 0.5, 0.2  # owed share that makes a link unexplained; links between two, of those inside
 PARTNERS = 4  # that share the members of a community given up
@@ -67,7 +67,7 @@ def _split(problem: Problem, state: State, k: int, nodes: np.ndarray, crew: Crew
     space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
     vector = np.sin(1.0 + np.arange(len(nodes)) * 2.399963)  # any start that is not special
     value, degree = second_vector(problem, state, nodes, k, space.local, vector, TURNS)
-    if value < min(EDGE * 2 / np.sqrt(max(degree, 1e-12)), CERTAIN):
+    if value < min(EDGE / np.sqrt(max(degree, 1e-12)), CERTAIN):
         return None
     low, high = np.quantile(vector, [1 / 3, 2 / 3])
     starts = ((vector > 0, vector <= 0), (vector > high, vector <= high), (vector > low, vector <= low))
@@ -164,15 +164,26 @@ def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int
 
 def deaths(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
     """Give up communities that are worth less than their price."""
+    return accept(problem, state, farewells(problem, state, crew), crew)
+
+
+def farewells(problem: Problem, state: State, crew: Crew) -> list[Trade]:
+    """Each community for nothing: the gain is minus its worth."""
     start, nodes = members(problem, state)
     none = np.zeros(0)
 
     def work(k):
-        mine = nodes[start[k] : start[k + 1]]
+        mine, out = nodes[start[k] : start[k + 1]], np.array([k])
         space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
         z = np.zeros((0, len(mine)), bool)
-        return Trade(
-            trade_gain(problem, state, mine, np.array([k]), z, none, 0, space.local), np.array([k]), mine, z, none
-        )
+        return Trade(trade_gain(problem, state, mine, out, z, none, 0, space.local), out, mine, z, none)
 
-    return accept(problem, state, crew.map(work, np.flatnonzero(state.size > 0)), crew)
+    return crew.map(work, np.flatnonzero(state.size > 0))
+
+
+def without_weakest(problem: Problem, state: State, crew: Crew, share: float) -> State:
+    """The state without those communities that are worth least for a member."""
+    trades = sorted(farewells(problem, state, crew), key=lambda trade: -trade.gain / len(trade.nodes))
+    for trade in trades[: int(np.ceil(share * len(trades)))]:
+        make_trade(problem, state, trade.nodes, trade.out, NOTHING, trade.z, trade.w)
+    return without_empty(problem, state)

@@ -10,43 +10,61 @@ from klafter.search.sparse_trades_kernels import cut_patch
 
 @kernel
 def second_vector(problem, state, nodes, k, local, vector, turns):
-    """Second eigenvector of the normalised links that community k explains; returns its eigenvalue and the mean degree.
+    """Second eigenvector of the links that community k explains; returns its eigenvalue and the mean degree d.
 
-    Weights are q_ij = w_k / u_ij; power iteration on (1 + D^-1/2 q D^-1/2) / 2 without its first vector D^1/2.
+    With c_ij = w_k / u_ij, D its row sums and d their mean, power iteration on (1 + M) / 2 without the first vector,
+    M = (D + d)^-1/2 (c + d/m) (D + d)^-1/2. The constant d keeps loose ends from passing for parts (Amini et al. 2013).
     """
     m = len(nodes)
     out = np.zeros(1, np.int64)
     out[0] = k
     patch = cut_patch(problem, state, nodes, out, local)
-    w = state.strength[k]
-    root, mass = np.zeros(m), 0.0
+    strength = state.strength[k]
+    share, root = np.empty(len(patch.base)), np.zeros(m)
     for v in range(m):
         for p in range(patch.start[v], patch.start[v + 1]):
-            root[v] += w / (w + patch.base[p])
-        mass += root[v]
-        root[v] = math.sqrt(root[v])
-    new, value = np.zeros(m), 0.0
+            share[p] = strength / (strength + patch.base[p])
+            root[v] += share[p]
+    degree = 0.0
+    for v in range(m):
+        degree += root[v] / m
+    for v in range(m):
+        root[v] = math.sqrt(max(root[v] + degree, 1e-12))
+    value = 0.0
     for _ in range(turns):
-        along, norm = 0.0, 0.0
-        for v in range(m):
-            along += vector[v] * root[v]
-        for v in range(m):
-            vector[v] -= along * root[v] / max(mass, 1e-12)
-            norm += vector[v] ** 2
-        norm = math.sqrt(max(norm, 1e-300))
-        for v in range(m):
-            vector[v] /= norm
-        value = 0.0
-        for v in range(m):
-            total = 0.0
-            if root[v] > 0.0:
-                for p in range(patch.start[v], patch.start[v + 1]):
-                    q = patch.node[p]
-                    if root[q] > 0.0:
-                        total += w / (w + patch.base[p]) * vector[q] / root[q]
-                total /= root[v]
-            value += vector[v] * total
-            new[v] = 0.5 * (vector[v] + total)
-        for v in range(m):
-            vector[v] = new[v]
-    return value, mass / max(m, 1)
+        clear_first(vector, root)
+        value = multiply(patch, share, degree, root, vector)
+    return value, degree
+
+
+@kernel
+def clear_first(vector, root):
+    """Take the first eigenvector out, and make the length 1."""
+    along, mass, norm = 0.0, 0.0, 0.0
+    for v in range(len(root)):
+        along += vector[v] * root[v]
+        mass += root[v] ** 2
+    for v in range(len(root)):
+        vector[v] -= along * root[v] / mass
+        norm += vector[v] ** 2
+    norm = math.sqrt(max(norm, 1e-300))
+    for v in range(len(root)):
+        vector[v] /= norm
+
+
+@kernel
+def multiply(patch, share, degree, root, vector):
+    """vector <- (1 + M) vector / 2; returns vector' M vector."""
+    m = len(root)
+    scaled, mean, value = np.empty(m), 0.0, 0.0
+    for v in range(m):
+        scaled[v] = vector[v] / root[v]
+        mean += scaled[v] / m
+    for v in range(m):
+        total = degree * mean
+        for p in range(patch.start[v], patch.start[v + 1]):
+            total += share[p] * scaled[patch.node[p]]
+        total /= root[v]
+        value += vector[v] * total
+        vector[v] = 0.5 * (vector[v] + total)
+    return value

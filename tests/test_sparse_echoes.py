@@ -1,0 +1,45 @@
+"""Echoes see sparse communities that neighbourhoods do not show."""
+
+import numpy as np
+from scipy import sparse
+
+from klafter.datasets import make_overlapping
+from klafter.search.sparse_births import what_is_owed
+from klafter.search.sparse_echoes import STEPS, alike, echoes, unexplained
+from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_state import as_problem, empty_state
+
+
+def count_walks(adjacency, steps):
+    """Walks of some steps that never turn back, one by one: over directed links (i, j) followed by (j, k), k != i."""
+    arcs = np.argwhere(adjacency)
+    follow = (arcs[:, 1][:, None] == arcs[:, 0]) & (arcs[:, 0][:, None] != arcs[:, 1])
+    walks = np.linalg.matrix_power(follow.astype(float), steps - 1)
+    n = len(adjacency)
+    first, last = np.eye(n)[arcs[:, 0]], np.eye(n)[arcs[:, 1]]
+    return first.T @ walks @ last
+
+
+def test_rows_are_sums_over_walks_that_never_turn_back():
+    rng = np.random.default_rng(0)
+    a = np.triu(rng.random((12, 12)) < 0.3, 1)
+    a = (a + a.T).astype(np.float32)
+    rows = echoes(sparse.csr_array(a), np.random.default_rng(1))
+    ends = np.random.default_rng(1).choice(np.array([-1, 1], np.float32), (12, rows.shape[1] + 1))
+    ends[:, 0] = 1
+    walks = count_walks(a, STEPS) @ ends
+    common = walks[:, 0] / np.linalg.norm(walks[:, 0])
+    own = walks[:, 1:] - np.outer(common, common @ walks[:, 1:])
+    own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-30)
+    np.testing.assert_allclose(rows, own, atol=2e-3)
+
+
+def test_the_most_alike_share_a_community_where_links_are_few():
+    graph, truth = make_overlapping(n=6000, mean_degree=10, random_state=0)
+    problem = as_problem(graph)
+    owed, _ = what_is_owed(problem, empty_state(problem), Crew(1))
+    rows = echoes(unexplained(problem, owed), np.random.default_rng(0))
+    z = truth.memberships.toarray()
+    seeds = np.random.default_rng(1).choice(problem.n, 30, replace=False)
+    purity = [z[alike(rows, seed, 30)].mean(axis=0).max() for seed in seeds]
+    assert np.mean(purity) > 0.5
