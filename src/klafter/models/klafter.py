@@ -95,7 +95,7 @@ class KLafter(NetworkModel):
         offdiagonal_scale=1.4,
         structure=0.75,
         n_init=6,
-        n_smooth=90,
+        n_smooth=120,
         n_communities=None,
         max_communities=None,
         tol=1e-4,
