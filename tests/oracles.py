@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import gammaln
+from scipy.special import expit, gammaln
 
 from klafter.core.families import FAMILIES, Law
 from klafter.core.problem import State, make_priors, make_problem
@@ -162,25 +162,77 @@ def gradient(f, theta, step=1e-6) -> np.ndarray:
     return np.array([(f(theta + d) - f(theta - d)) / (2 * step) for d in shifts])
 
 
-def fit(graph: Graph, problem, state: State, bound=30.0) -> tuple[float, State]:
-    """The least Q over the free parameters, by a general optimiser: convex, so it is the least of all."""
+def column_sets(n: int, size: int) -> np.ndarray:
+    """All sets of so many different non-empty communities of n nodes, (sets, size, n)."""
+    columns = [c for c in product((0, 1), repeat=n) if any(c)]
+    chosen = list(combinations(columns, size))
+    return np.array(chosen, np.uint8).reshape(len(chosen), size, n)
+
+
+def design(graph: Graph, z: np.ndarray, offset: bool) -> np.ndarray:
+    """What one unit of each free w_kl (and of b) adds to each counted dyad: (sets, dyads, parameters)."""
+    i, j = np.nonzero(counted(graph))
+    u = z.astype(float)
+    columns = []
+    for k, m in product(range(z.shape[1]), repeat=2):
+        if graph.directed or k == m:
+            columns.append(u[:, k, i] * u[:, m, j])
+        elif k < m:
+            columns.append(u[:, k, i] * u[:, m, j] + u[:, m, i] * u[:, k, j])
+    columns += [np.ones((len(z), len(i)))] * offset
+    return np.stack(columns, axis=2) if columns else np.zeros((len(z), len(i), 0))
+
+
+def least_losses(graph: Graph, problem, z: np.ndarray, steps: int = 60) -> np.ndarray:
+    """The least Q over W (and b) of 0/1 links, for each of many sets of communities at once: damped Newton steps."""
+    a, y = design(graph, z, problem.has_offset), graph.links.toarray()[counted(graph)]
+    n_weights, priors = a.shape[2] - problem.has_offset, problem.priors
+    same = [k == m for k, m in product(range(z.shape[1]), repeat=2) if graph.directed or k <= m]
+    precision = np.where(np.array(same, bool), priors.diagonal, priors.offdiagonal)[:n_weights]
+    precision = np.append(precision, [priors.offset] * problem.has_offset)
+
+    def value(theta):
+        x = np.einsum("sdm,sm->sd", a, theta)
+        return (np.logaddexp(0.0, x) - y * x).sum(axis=1) + 0.5 * (precision * theta**2).sum(axis=1)
+
+    theta = np.zeros((len(z), a.shape[2]))
+    here = value(theta)
+    for _ in range(steps if a.shape[2] else 0):
+        p = expit(np.einsum("sdm,sm->sd", a, theta))
+        slope = np.einsum("sdm,sd->sm", a, p - y) + precision * theta
+        curve = np.einsum("sdm,sd,sdk->smk", a, p * (1 - p), a) + np.diag(precision)
+        move = np.linalg.solve(curve, slope[..., None])[..., 0]
+        for shrink in (1.0, 0.25, 0.05):
+            trial = theta - shrink * move
+            better = value(trial) < here
+            theta[better] = trial[better]
+            move[better] = 0.0
+        here = value(theta)
+    s = z.sum(axis=2).astype(float)
+    n = graph.n_nodes
+    prices = np.log(s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1)
+    return here + (priors.penalty + priors.temperature * prices).sum(axis=1)
+
+
+def exhaustive_search(graph: Graph, problem, most: int) -> tuple[float, np.ndarray]:
+    """The least Q of all sets of up to so many communities, and its (K, n) memberships."""
+    best, where = np.inf, None
+    for size in range(most + 1):
+        z = column_sets(graph.n_nodes, size)
+        values = least_losses(graph, problem, z)
+        if values.min() < best:
+            best, where = float(values.min()), z[values.argmin()]
+    return best, where
+
+
+def polished(graph: Graph, problem, z: np.ndarray) -> float:
+    """The least Q of given memberships by scipy's general optimiser."""
+    k, n = z.shape
+    state = State(z, np.zeros((k, k)), np.zeros(1), np.zeros(n), np.zeros(n), np.zeros(0))
     theta = pack(problem, state)
     if not len(theta):
-        return objective(graph, problem, state), state
-    low = np.full(len(theta), problem.lower)
-    answer = minimize(
-        lambda t: objective(graph, problem, unpack(problem, state, t)), theta, method="L-BFGS-B",
-        bounds=list(zip(low, np.full(len(theta), bound))), options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9},
-    )  # fmt: skip
-    return float(answer.fun), unpack(problem, state, answer.x)
-
-
-def column_sets(n: int, most: int):
-    """All sets of up to so many different non-empty communities of n nodes, as (K, n) arrays."""
-    columns = [np.array(c, np.uint8) for c in product((0, 1), repeat=n) if any(c)]
-    for size in range(most + 1):
-        for chosen in combinations(columns, size):
-            yield np.array(chosen, np.uint8).reshape(size, n)
+        return objective(graph, problem, state)
+    return float(minimize(lambda t: objective(graph, problem, unpack(problem, state, t)), theta).fun)
 
 
 # The Indian buffet

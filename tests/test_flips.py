@@ -10,7 +10,7 @@ from klafter.core.families import FAMILIES
 from klafter.core.objective import flip_gain
 from klafter.core.problem import add_communities
 from klafter.core.rows import make_cache, new_row
-from klafter.search.flips import descend_column, descend_rows, load_rows, sample_row
+from klafter.search.flips import PASSES, descend_column, descend_rows, load_rows, sample_row
 
 N = 7
 quick = settings(max_examples=15, deadline=None, derandomize=True)
@@ -86,7 +86,7 @@ def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, opti
     before = oracles.objective(graph, problem, state)
     cache, total, fall = make_cache(state, problem.dyads.directed), 0.0, 1.0
     while fall > 0.0:
-        fall = descend_rows(problem, state, cache, np.arange(N))
+        fall = descend_rows(problem, state, cache, np.arange(N), PASSES)
         total += fall
     assert before - oracles.objective(graph, problem, state) == pytest.approx(total, rel=1e-9, abs=1e-7)
     assert same_cache(problem, state, cache)
@@ -115,7 +115,7 @@ def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():
         state.z[:] = start
         cache, rows = make_cache(state, False), (new_row(N), new_row(N))
         load_rows(problem, state, cache, 2, rows)
-        sample_row(problem, state, cache, rows, 2, rng)
+        sample_row(problem, state, cache, rows, 2, np.empty(1), rng)
         hits += int(state.z[0, 2])
     p = 1 / (1 + np.exp(-gain))
     assert abs(hits / n_draws - p) < 4 * np.sqrt(p * (1 - p) / n_draws)

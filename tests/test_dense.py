@@ -1,0 +1,102 @@
+"""The dense search against an exhaustive one, and its promise that the objective never rises."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from klafter.core.families import FAMILIES, Law
+from klafter.core.problem import make_priors, make_problem
+from klafter.graph import Graph
+from klafter.search import dense
+from klafter.search.starts import coin_flips, neighbourhoods
+
+quick = settings(max_examples=5, deadline=None, derandomize=True)
+
+
+def links(pairs, n, directed):
+    y = np.zeros((n, n))
+    for i, j in pairs:
+        y[i, j] = 1.0
+        if not directed:
+            y[j, i] = 1.0
+    return y
+
+
+SMALL = {
+    "two triangles and a bridge": ([(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)], 6, False),
+    "a star": ([(0, 1), (0, 2), (0, 3), (0, 4)], 5, False),
+    "who asks and who answers": ([(0, 3), (0, 4), (1, 3), (1, 4), (2, 3), (2, 4)], 5, True),
+}
+
+
+def small_problem(name, penalty, temperature, offset=True):
+    pairs, n, directed = SMALL[name]
+    graph = Graph(links(pairs, n, directed), directed=directed)
+    return graph, make_problem(graph, Law(0), make_priors(penalty, temperature, 3.0), offset=offset, sociality=False)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_exhaustive_search_agrees_with_a_general_optimiser(name):
+    graph, problem = small_problem(name, -2.0, 1.0)
+    best, z = oracles.exhaustive_search(graph, problem, 2)
+    assert oracles.polished(graph, problem, z) == pytest.approx(best, abs=1e-5)
+
+
+# no birth makes a community of one, such as a hub, and none makes the receivers of arcs at T = 1
+HARD = {("a star", 1.0), ("a star", 0.1), ("who asks and who answers", 1.0)}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("penalty", "temperature"), [(0.3, 0.1), (-2.0, 1.0)])
+def test_search_finds_what_an_exhaustive_search_finds(name, penalty, temperature):
+    """A seed stands for six restarts, as in KLafter: from no communities, and from two neighbourhoods."""
+    graph, problem = small_problem(name, penalty, temperature)
+    best, _ = oracles.exhaustive_search(graph, problem, 2)
+    found = np.array([min(search(graph, problem, 6 * seed + r) for r in range(6)) for seed in range(6)])
+    assert found.min() > best - 1e-5
+    if (name, temperature) in HARD and np.mean(found < best + 0.05) <= 0.5:
+        pytest.xfail("the search misses the optimum in most seeds")
+    assert np.mean(found < best + 0.05) > 0.5
+
+
+def search(graph, problem, seed):
+    """Q after ten steps, checked."""
+    rng = np.random.default_rng(seed)
+    state = dense.init(problem, rng, neighbourhoods(problem, 2 * (seed % 2), rng))
+    for _ in range(10):
+        state = dense.step(problem, state, rng, max_communities=2)
+    value = dense.objective(problem, state)
+    assert value == pytest.approx(oracles.objective(graph, problem, state), abs=1e-8)
+    return value
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(seed=st.integers(0, 10_000), directed=st.booleans(), temperature=st.sampled_from([0.0, 0.5, 1.0]))
+@quick
+def test_no_step_raises_the_objective(family, seed, directed, temperature):
+    graph, problem, state = oracles.draw_case(seed, family, directed=directed, temperature=temperature, n=9)
+    rng, values = np.random.default_rng(0), [oracles.objective(graph, problem, state)]
+    for _ in range(3):
+        state = dense.step(problem, state, rng)
+        values.append(oracles.objective(graph, problem, state))
+        assert dense.objective(problem, state) == pytest.approx(values[-1], rel=1e-9, abs=1e-8)
+    assert (np.diff(values) < 1e-8).all()
+
+
+def test_a_fixed_number_of_communities_gains_none():
+    _, problem, state = oracles.draw_case(0, "bernoulli")
+    after = dense.step(problem, state, np.random.default_rng(0), fixed=True)
+    assert len(after.z) <= len(state.z)
+
+
+def test_starts_are_memberships_of_the_right_shape():
+    problem, rng = oracles.draw_case(0, "bernoulli").problem, np.random.default_rng(0)
+    for start in (neighbourhoods, coin_flips):
+        z = start(problem, 20, rng)
+        assert z.shape == (20, 7)
+        assert set(np.unique(z)) <= {0, 1}
+    assert neighbourhoods(problem, 20, rng).any(axis=1).all()
+    empty = make_problem(Graph(np.zeros((5, 5))), Law(0), make_priors())
+    assert neighbourhoods(empty, 2, rng).sum() == 2

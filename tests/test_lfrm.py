@@ -1,0 +1,169 @@
+"""The LFRM sampler against the exact posterior of small graphs, and Geweke's test of the whole model."""
+
+import numpy as np
+import oracles
+import oracles_lfrm as oracle
+import oracles_sampling as chains
+import pytest
+
+from klafter.core.families import FAMILIES, Law
+from klafter.core.problem import empty_state, make_priors, make_problem
+from klafter.sampling import lfrm
+from klafter.sampling.lfrm import Chain
+
+SCALES = (3.2, 1.4)
+
+
+def example(family, directed, sociality):
+    """Three nodes, a hidden dyad when directed, and a problem at T = 1."""
+    y = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], float)
+    hidden = np.zeros((3, 3), bool)
+    if directed:
+        y[2, 1], hidden[0, 2] = 0.0, True
+    if family == "gaussian":
+        y = 1.5 * y - 0.2 * (1 - np.eye(3)) * ~hidden
+    graph = chains.small_graph(y, hidden, directed)
+    law = Law(FAMILIES[family].code, 2.0 if family == "gaussian" else 1.0)
+    priors = make_priors(1.2, 1.0, 2.0, 1.0, 0.7, offset_scale=1.5)
+    return y, hidden, make_problem(graph, law, priors, offset=sociality, sociality=sociality)
+
+
+def visits(problem, priors, n_steps: int) -> list:
+    rng = np.random.default_rng(0)
+    chain, seen = Chain(empty_state(problem), priors), []
+    for _ in range(n_steps):
+        chain = lfrm.step(problem, chain, rng)
+        seen.append(oracles.left_ordered(chain.state.z))
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("family", "directed", "sociality"),
+    [
+        ("gaussian", False, False),
+        ("bernoulli", False, True),
+        ("bernoulli", True, False),
+        ("poisson", True, True),
+        ("exposure", False, True),
+    ],
+)
+def test_visits_every_class_of_memberships_as_often_as_the_posterior_says(family, directed, sociality):
+    y, hidden, problem = example(family, directed, sociality)
+    exact = oracle.posterior(y, hidden, problem)
+    seen = visits(problem, problem.priors, 6_000)
+    assert chains.worst(chains.visit_scores(seen, exact)) < 4.5
+
+
+def test_a_forgotten_membership_prior_is_noticed():
+    y, hidden, problem = example("bernoulli", False, False)
+    exact = oracle.posterior(y, hidden, problem, size=5_000)
+    seen = visits(problem, problem.priors._replace(temperature=0.0), 6_000)
+    assert chains.worst(chains.visit_scores(seen, exact)) > 8
+
+
+def observe(y, chain) -> list:
+    state, priors = chain
+    alike = state.z.T.astype(float) @ state.z
+    np.fill_diagonal(alike, 0.0)
+    off = state.w[~np.eye(len(state.w), dtype=bool)]
+    return [
+        len(state.z),
+        state.z.sum(),
+        alike.sum(),
+        y.sum(),
+        (y * alike).sum(),
+        priors.penalty,
+        np.log(priors.diagonal),
+        np.log(priors.offdiagonal),
+        np.tanh(np.diag(state.w)).sum(),
+        np.tanh(np.abs(off)).sum(),
+        state.offset[0],
+        state.offset[0] ** 2,
+        (state.sender**2).sum(),
+        state.receiver.sum() * state.sender[0],
+    ]
+
+
+def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8) -> np.ndarray:
+    """z-scores of the drift of short chains that alternate the sampler and new data."""
+    rng, hidden = np.random.default_rng(1), np.zeros((n, n), bool)
+    hidden[0, 3] = hidden[3, 0] = True
+    law, priors = Law(FAMILIES[family].code), make_priors(sociality_scale=0.7, offset_scale=1.0)
+    empty = chains.small_graph(np.zeros((n, n)), hidden, directed)
+    runs = []
+    for _ in range(n_chains):
+        drawn = oracle.draw_priors(priors, lfrm.SCALE_SHAPE, SCALES, rng)
+        problem = make_problem(empty, law, drawn)
+        chain = Chain(oracle.draw_state(problem, rng), drawn)
+        y = oracle.draw_data(problem, chain.state, hidden, rng)
+        run = [observe(y, chain)]
+        for _ in range(n_steps):
+            data = problem._replace(dyads=chains.small_graph(y, hidden, directed).dyads)
+            chain = lfrm.step(data, chain, rng, learn=True)
+            y = oracle.draw_data(problem, chain.state, hidden, rng)
+            run.append(observe(y, chain))
+        runs.append(run)
+    return chains.drift_scores(runs)
+
+
+@pytest.mark.parametrize(("family", "directed"), [("bernoulli", False), ("bernoulli", True), ("gaussian", True)])
+def test_geweke(family, directed):
+    assert chains.worst(geweke(family, directed, 500)) < 4
+
+
+def test_geweke_notices_alpha_drawn_with_one_community_too_many(monkeypatch):
+    right = lfrm.draw_priors
+
+    def wrong(problem, state, rng):
+        wider = state._replace(z=np.vstack([state.z, np.ones((1, problem.dyads.n), np.uint8)]))
+        return right(problem, state, rng)._replace(penalty=right(problem, _padded(wider), rng).penalty)
+
+    monkeypatch.setattr(lfrm, "draw_priors", wrong)
+    assert chains.worst(geweke("bernoulli", False, 400)) > 6
+
+
+def test_geweke_notices_weights_that_are_minimised_instead_of_drawn(monkeypatch):
+    right = lfrm.sweep_weights
+    monkeypatch.setattr(lfrm, "sweep_weights", lambda p, s, c, sampling, rng: right(p, s, c, False, rng))
+    assert chains.worst(geweke("bernoulli", False, 200)) > 6
+
+
+def _padded(state):
+    """W with as many rows as there are communities."""
+    w = np.zeros((len(state.z), len(state.z)))
+    w[:-1, :-1] = state.w
+    return state._replace(w=w)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_prices_are_drawn_from_their_conditionals(directed):
+    """alpha | K ~ Gamma(1 + K, 1 + H_N) and 1 / sw^2 | W ~ Gamma(a + m / 2, a scale^2 + |w|^2 / 2)."""
+    _, problem, state = oracles.draw_case(0, "bernoulli", directed=directed)
+    rng, n_draws = np.random.default_rng(0), 4000
+    draws = [lfrm.draw_priors(problem, state, rng) for _ in range(n_draws)]
+    off = state.w[~np.eye(3, dtype=bool)] if directed else state.w[np.triu_indices(3, 1)]
+    harmonic = sum(1 / i for i in range(1, 8))
+    laws = {
+        "alpha": (4.0, 1.0 + harmonic, np.exp([-p.penalty for p in draws])),
+        "diagonal": (3 + 1.5, 3 * 3.2**2 + (np.diag(state.w) ** 2).sum() / 2, [p.diagonal for p in draws]),
+        "off": (3 + off.size / 2, 3 * 1.4**2 + (off**2).sum() / 2, [p.offdiagonal for p in draws]),
+    }
+    for shape, rate, values in laws.values():
+        error = np.sqrt(shape) / rate / np.sqrt(n_draws)
+        assert abs(np.mean(values) - shape / rate) < 4.5 * error
+        assert np.std(values) == pytest.approx(np.sqrt(shape) / rate, rel=0.08)
+
+
+def test_a_posterior_needs_a_temperature_and_rescales_it_to_one():
+    problem = oracles.draw_case(0, "bernoulli", temperature=0.5).problem
+    assert lfrm.at_temperature_one(problem).priors == pytest.approx(make_priors(0.7, 1.0, 2.0, 1.2, 0.9, 1.5, 4.0))
+    with pytest.raises(ValueError, match="needs temperature > 0"):
+        lfrm.at_temperature_one(oracles.draw_case(0, "bernoulli", temperature=0.0).problem)
+
+
+def test_log_posterior_is_minus_the_objective_and_a_step_leaves_its_chain_alone():
+    graph, problem, state = oracles.draw_case(0, "bernoulli", directed=True)
+    chain = lfrm.start(problem, state)
+    assert lfrm.log_posterior(problem, chain) == pytest.approx(-oracles.objective(graph, problem, state))
+    lfrm.step(problem, chain, np.random.default_rng(0))
+    assert (chain.state.w == state.w).all()
