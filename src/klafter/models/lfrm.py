@@ -129,5 +129,5 @@ class LFRM(Sampler):
             unit=self._unit(graph),
         )
 
-    def _precision(self, states: list) -> float:
-        return float(np.mean([state.precision for state in states])) / self._unit(self.graph_) ** 2
+    def _precision(self, engine, states: list) -> float:
+        return float(np.mean([state.precision for state in states])) / engine.unit**2

@@ -123,7 +123,7 @@ class Sampler(NetworkModel):
         """The graph as the engine sees it."""
         return graph
 
-    def _precision(self, states: list) -> float:
+    def _precision(self, engine, states: list) -> float:
         return 1.0
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
@@ -157,7 +157,7 @@ class Sampler(NetworkModel):
         self.affinities_ = np.asarray(self.point_.affinities)[:size, :size]
         self.draws_ = [draw for chain in chains for draw in chain.kept(recipe, graph)]
         self.response_ = self.link_ = engine.response
-        self.precision_ = self._precision([state for _, state in peaks])
+        self.precision_ = self._precision(engine, [state for _, state in peaks])
         self.objective_ = -density
         self.n_iter_ = max(len(chain.density) for chain in chains)
         self.n_burned_ = np.array([chain.n_burned for chain in chains])
