@@ -1,0 +1,177 @@
+"""What every estimator shares, shown on KLafter: predictions, explanations, samples, seeds, stopping, starting warm."""
+
+import numpy as np
+import oracles
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from klafter.core.draws import predictor
+from klafter.core.problem import State
+from klafter.graph import Graph
+from klafter.models import KLafter, base
+
+QUICK = {"n_init": 2, "n_smooth": 9, "max_iter": 4, "random_state": 0}
+N = 24
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Two groups with labels, a covariate and some hidden dyads."""
+    rng, group = np.random.default_rng(0), np.repeat([0, 1], N // 2)
+    same = group[:, None] == group
+    y = np.triu(rng.random((N, N)) < np.where(same, 0.6, 0.05), 1)
+    near = 1.0 * (abs(np.subtract.outer(range(N), range(N))) == 1)
+    hidden = np.array([[0, 1], [2, 20], [5, 6]])
+    return Graph(y, hidden=hidden, labels=[f"n{i}" for i in range(N)], covariates={"near": near})
+
+
+@pytest.fixture(scope="module")
+def model(graph):
+    return KLafter(**QUICK).fit(graph)
+
+
+PAIRS = np.array([[0, 1], [2, 20], [3, 4], [23, 0]])
+
+
+def test_the_predictor_of_a_draw_is_the_formula(graph, model):
+    for draw in model.draws_:
+        state = State(
+            draw.memberships.toarray().T, draw.affinities, [draw.offset], draw.sender, draw.receiver, draw.coefficients
+        )
+        x = oracles.predictors(graph, state)
+        assert predictor(draw, PAIRS, graph.covariates.values()) == pytest.approx(x[tuple(PAIRS.T)])
+
+
+def test_probabilities_average_the_draws(graph):
+    model = KLafter(**QUICK, structure=0.0).fit(graph)
+    x = [predictor(draw, PAIRS, graph.covariates.values()) for draw in model.draws_]
+    assert model.predict_proba(PAIRS) == pytest.approx(np.mean(1 / (1 + np.exp(-np.array(x))), axis=0))
+    assert model.predict(PAIRS) == pytest.approx(model.predict_proba(PAIRS))
+
+
+def test_labels_and_rows_name_the_same_pairs(model):
+    by_label = model.predict_proba([("n0", "n1"), ("n23", "n0")])
+    assert by_label == pytest.approx(model.predict_proba(np.array([[0, 1], [23, 0]])))
+
+
+def test_the_structural_expert_adds_to_the_log_odds(graph):
+    with_, without = KLafter(**QUICK).fit(graph), KLafter(**QUICK, structure=0.0).fit(graph)
+    assert (with_.memberships_ == without.memberships_).all()
+    assert not np.allclose(with_.predict_proba(PAIRS), without.predict_proba(PAIRS))
+
+
+def test_score_is_the_mean_log_likelihood(model):
+    p = model.predict_proba(PAIRS)
+    assert model.score(PAIRS, np.array([1, 0, 1, 0])) == pytest.approx(np.log([p[0], 1 - p[1], p[2], 1 - p[3]]).mean())
+    with pytest.raises(ValueError, match="score needs the pairs and their link values"):
+        model.score(PAIRS)
+
+
+def test_top_links_are_the_likeliest_dyads_without_a_known_link(graph, model):
+    i, j = np.triu_indices(N, 1)
+    free = graph.links.toarray()[i, j] == 0
+    pairs = np.column_stack([i, j])[free]
+    p = np.sort(model.predict_proba(pairs))[::-1]
+    top = model.top_links(5)
+    assert [q for _, _, q in top] == pytest.approx(p[:5])
+    assert all(graph.links[graph.index(a), graph.index(b)] == 0 for a, b, _ in top)
+    assert {frozenset(t[:2]) for t in model.top_links(9, hidden_only=True)} == {
+        frozenset(pair) for pair in (("n0", "n1"), ("n2", "n20"), ("n5", "n6"))
+    }
+
+
+def test_surprising_links_are_the_least_likely_ones(graph, model):
+    pairs = np.argwhere(np.triu(graph.links.toarray()))
+    assert [q for _, _, q in model.surprising_links(3)] == pytest.approx(np.sort(model.predict_proba(pairs))[:3])
+
+
+def test_an_explanation_adds_up(graph, model):
+    told = model.explain("n3", "n4")
+    x = predictor(model.point_, np.array([[3, 4]]), graph.covariates.values())[0]
+    assert told.predictor == pytest.approx(x)
+    assert sum(value for _, value in told.parts) == pytest.approx(x)
+    assert "covariate near" in str(told)
+
+
+def test_samples_are_networks_of_the_same_nodes(graph, model):
+    drawn = model.sample(random_state=0)
+    assert drawn.labels.tolist() == graph.labels.tolist()
+    assert drawn.n_hidden == 0
+    assert (drawn.links != model.sample(random_state=0).links).nnz == 0
+    density = np.mean([model.sample(random_state=s).n_links for s in range(30)])
+    i, j = np.triu_indices(N, 1)
+    x = predictor(model.point_, np.column_stack([i, j]), graph.covariates.values())
+    assert density == pytest.approx((1 / (1 + np.exp(-x))).sum(), rel=0.1)
+
+
+def test_communities_name_the_members(model):
+    named = model.communities()
+    assert [len(c) for c in named] == model.memberships_.sum(axis=0).tolist()
+    everyone = set().union(*named, model.unassigned())
+    assert everyone == {f"n{i}" for i in range(N)}
+
+
+def test_parameters_are_kept_as_given_and_cloned():
+    model = KLafter(penalty=0.3, n_init=4)
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(penalty=0.5).penalty == 0.5
+
+
+@pytest.mark.parametrize(
+    "bad", [{"penalty": "much"}, {"n_init": 0}, {"family": "beta"}, {"tol": -1.0}, {"n_smooth": 1.5}]
+)
+def test_bad_parameters_are_refused_in_a_sentence(bad, graph):
+    name = next(iter(bad))
+    with pytest.raises(ValueError, match=f"KLafter needs {name} to be .*; it is"):
+        KLafter(**bad).fit(graph)
+
+
+def test_an_unfitted_model_says_so():
+    with pytest.raises(NotFittedError):
+        KLafter().predict_proba([(0, 1)])
+
+
+def test_the_seed_decides_and_the_number_of_workers_does_not(graph, model):
+    for n_jobs in (1, 2):
+        again = KLafter(**QUICK, n_jobs=n_jobs).fit(graph)
+        assert again.objective_ == model.objective_
+        assert (again.predict_proba(PAIRS) == model.predict_proba(PAIRS)).all()
+
+
+def test_a_callback_hears_every_step_and_may_stop(graph):
+    heard = []
+    KLafter(**QUICK).fit(graph, callback=heard.append)
+    assert {p.stage for p in heard} == {"search", "smoothing"}
+    assert {p.run for p in heard} == {0, 1}
+    stopped = KLafter(n_init=1, n_smooth=0, random_state=0).fit(graph, callback=lambda progress: True)
+    assert stopped.n_iter_ == 1
+
+
+def test_an_interrupt_keeps_the_best_so_far(graph):
+    def interrupt(progress):
+        if progress.step == 2:
+            raise KeyboardInterrupt
+
+    model = KLafter(**{**QUICK, "tol": 0.0}).fit(graph, callback=interrupt)
+    assert model.predict_proba(PAIRS).shape == (4,)
+    assert model.objective_ <= model.history_[0].objective
+
+
+def test_a_warm_start_goes_on_from_the_last_optimum(graph):
+    model = KLafter(**{**QUICK, "n_smooth": 0}, warm_start=True).fit(graph)
+    before = model.objective_
+    assert model.fit(graph).history_[0].objective == pytest.approx(before)
+    assert model.objective_ <= before + 1e-9
+    with pytest.raises(ValueError, match="warm_start needs the nodes of the last fit"):
+        model.fit(Graph(np.ones((3, 3))))
+
+
+def test_the_loop_stops_when_told():
+    assert base.iterate(lambda s: s + 1, 0, 10, lambda t, s: s == 4, None) == 4
+    assert base.iterate(lambda s: s + 1, 0, 10, lambda t, s: False, None) == 10
+
+
+def test_a_matrix_that_is_no_network_is_refused():
+    with pytest.raises(ValueError, match="square"):
+        KLafter().fit(np.zeros((3, 4)))
