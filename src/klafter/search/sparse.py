@@ -74,7 +74,7 @@ def warm_up(problem: Problem, state: State, crew: Crew) -> State:
     """Flips and weights, degree factors left alone."""
     state = without_empty(problem, state)
     for _ in range(WARM_UP):
-        state = settle(problem, weights(problem, state, crew, factors=False), crew)
+        state = settle(problem, weights(problem, state, crew, factors=False, rounds=1), crew)
     return state
 
 

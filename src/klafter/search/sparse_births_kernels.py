@@ -233,13 +233,19 @@ def grow(problem, state, owed, nodes, factor, hope, scratch):
 
 @inner
 def by_contrast(links, pairs, best):
-    """The set on the path that stands out most from half the strength of the one with the best gain."""
-    bar = 0.5 * links[best] / pairs[best]
-    chosen, most = best, 0.0
-    for m in range(len(links)):
-        w = links[m] / pairs[m]
-        if w > bar > 0.0:
-            contrast = links[m] * math.log(w / bar) - (w - bar) * pairs[m]
-            if contrast > most:
-                chosen, most = m, contrast
+    """The set on the path that stands out most from half its own strength, coming from the one with the best gain.
+
+    The best gain is often that of a union of communities, and so may be the best contrast to half the union's strength.
+    """
+    chosen = -1
+    while chosen != best:
+        chosen = best
+        bar = 0.5 * links[chosen] / pairs[chosen]
+        most = 0.0
+        for m in range(chosen + 1):
+            w = links[m] / pairs[m]
+            if w > bar > 0.0:
+                contrast = links[m] * math.log(w / bar) - (w - bar) * pairs[m]
+                if contrast > most:
+                    best, most = m, contrast
     return chosen

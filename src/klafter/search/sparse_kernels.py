@@ -21,27 +21,28 @@ ENOUGH = 1e-9  # a gain below this is rounding
 
 
 @inner
-def link_term(counts, y, x):
+def link_chance(counts, x):
+    """What the link terms at x have in common: P(link) = 1 - e^-x, or x itself for counts."""
+    return max(x if counts else -math.expm1(-x), TINY)
+
+
+@inner
+def link_term(counts, y, x, chance):
     """h(y, x)."""
-    if counts:
-        return y * math.log(max(x, TINY))
-    return x + math.log(max(-math.expm1(-x), TINY))
+    return y * math.log(chance) if counts else x + math.log(chance)
 
 
 @inner
-def link_change(counts, y, x, step):
+def link_change(counts, y, x, chance, step):
     """h(y, x + step) - h(y, x)."""
-    if counts:
-        return y * math.log(max(x + step, TINY) / x)
-    return step + math.log(max(math.expm1(-x - step) / math.expm1(-x), TINY))
+    ratio = link_chance(counts, x + step) / chance
+    return y * math.log(ratio) if counts else step + math.log(ratio)
 
 
 @inner
-def expected_count(counts, y, x):
+def expected_count(counts, y, x, chance):
     """E[m | y] of the Poisson count m behind a link: x / (1 - e^-x), or y itself."""
-    if counts:
-        return y
-    return x / -math.expm1(-x) if x > 0.0 else 1.0
+    return y if counts else max(x, TINY) / chance
 
 
 @kernel
@@ -115,8 +116,9 @@ def tally_rows(problem, state, low, high, totals, sent, received):
             u = shared_strength(problem, state, j, mine)
             x = exposure_factor(problem, state, i, p) * u
             y = problem.value[p]
-            fit += 0.5 * link_term(problem.counts, y, x)
-            share = expected_count(problem.counts, y, x)
+            chance = link_chance(problem.counts, x)
+            fit += 0.5 * link_term(problem.counts, y, x, chance)
+            share = expected_count(problem.counts, y, x, chance)
             if p < problem.middle[i]:
                 as_source += share
             else:
@@ -162,6 +164,7 @@ def best_flip(problem, state, i, mine, seen, gain, back, touched):
             continue
         a = exposure_factor(problem, state, i, p)
         x = a * shared_strength(problem, state, j, mine)
+        chance = link_chance(problem.counts, x)
         for m in range(problem.start[j], problem.start[j] + state.held[j]):
             k = state.member[m]
             if not seen[k]:
@@ -169,7 +172,7 @@ def best_flip(problem, state, i, mine, seen, gain, back, touched):
                 touched[n_touched] = k
                 n_touched += 1
             step = a * state.strength[k]
-            gain[k] += link_change(problem.counts, problem.value[p], x, -step if mine[k] else step)
+            gain[k] += link_change(problem.counts, problem.value[p], x, chance, -step if mine[k] else step)
     for p in range(problem.hidden_start[i], problem.hidden_start[i + 1]):
         j = problem.hidden_node[p]
         for m in range(problem.start[j], problem.start[j] + state.held[j]):

@@ -22,6 +22,7 @@ from klafter.search.sparse_kernels import (
     holds,
     join,
     leave,
+    link_chance,
     link_change,
     link_term,
     mark_row,
@@ -123,7 +124,7 @@ def patch_loss(problem, state, nodes, patch, z, w):
     for v in range(len(nodes)):
         for p in range(patch.start[v], patch.start[v + 1]):
             x = patch.factor[p] * patch_strength(patch, z, w, v, p)
-            loss -= 0.5 * link_term(problem.counts, patch.value[p], x)
+            loss -= 0.5 * link_term(problem.counts, patch.value[p], x, link_chance(problem.counts, x))
     for c in range(len(w)):
         loss += w[c] * patch_pairs(problem, state, nodes, patch, z[c]) + price(problem, count_true(z[c]))
     return loss
@@ -146,7 +147,8 @@ def patch_weights(problem, state, nodes, patch, z, w):
         for p in range(patch.start[v], patch.start[v + 1]):
             u = patch_strength(patch, z, w, v, p)
             if u > patch.base[p]:
-                share = 0.5 * expected_count(problem.counts, patch.value[p], patch.factor[p] * u) / u
+                x = patch.factor[p] * u
+                share = 0.5 * expected_count(problem.counts, patch.value[p], x, link_chance(problem.counts, x)) / u
                 for c in range(len(w)):
                     if z[c, v] and z[c, patch.node[p]]:
                         credit[c] += share * w[c]
@@ -177,7 +179,8 @@ def patch_flips(problem, state, nodes, patch, z, w):
                 if z[c, patch.node[p]]:
                     a = patch.factor[p]
                     x = a * patch_strength(patch, z, w, v, p)
-                    gain += link_change(problem.counts, patch.value[p], x, -a * w[c] if inside else a * w[c])
+                    step = -a * w[c] if inside else a * w[c]
+                    gain += link_change(problem.counts, patch.value[p], x, link_chance(problem.counts, x), step)
             for p in range(patch.hidden_start[v], patch.hidden_start[v + 1]):
                 if z[c, patch.hidden_node[p]]:
                     back += patch.hidden_factor[p]
