@@ -23,9 +23,8 @@ def quality() -> list[str]:
         for label, row in part["summary"].items():
             seconds = [r["cpu"] for r in part["rows"] if r["model"] == label]
             error = f" ± {row['standard_error']:.3f}" if row["standard_error"] is not None else ""
-            lines.append(
-                f"| {network} | {label} | {row['splits']} | {row['auc']:.3f}{error} | {sum(seconds) / len(seconds):.1f} |"
-            )
+            mean = sum(seconds) / len(seconds)
+            lines.append(f"| {network} | {label} | {row['splits']} | {row['auc']:.3f}{error} | {mean:.1f} |")
     return [*lines, "", f"`{saved['command']}`; seconds are CPU time, on a shared machine.", ""]
 
 
