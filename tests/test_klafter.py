@@ -55,10 +55,10 @@ def test_planted_communities_are_recovered(family, directed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("directed", [False, pytest.param(True, marks=STALLS)])
+@pytest.mark.parametrize("directed", [False, True])
 def test_planted_communities_are_recovered_through_exposures(directed):
     graph, truth = make_lfrm(family="exposure", directed=directed, random_state=0)
-    problem = make_problem(graph, Law(EXPOSURE), make_priors(0.0, 1.0, 3.2, 1.4), sociality=False)
+    problem = make_problem(graph, Law(EXPOSURE), make_priors(4.0, 1.0, 3.2, 1.4), sociality=False)
     rng = np.random.default_rng(0)
     state = dense.init(problem, rng)
     for _ in range(4):

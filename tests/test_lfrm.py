@@ -62,7 +62,7 @@ def test_a_forgotten_membership_prior_is_noticed():
 
 
 def observe(y, chain) -> list:
-    state, priors = chain
+    state, priors = chain.state, chain.priors
     alike = state.z.T.astype(float) @ state.z
     np.fill_diagonal(alike, 0.0)
     off = state.w[~np.eye(len(state.w), dtype=bool)]
@@ -114,9 +114,9 @@ def test_geweke(family, directed):
 def test_geweke_notices_alpha_drawn_with_one_community_too_many(monkeypatch):
     right = lfrm.draw_priors
 
-    def wrong(problem, state, rng):
+    def wrong(problem, state, rng, *first):
         wider = state._replace(z=np.vstack([state.z, np.ones((1, problem.dyads.n), np.uint8)]))
-        return right(problem, state, rng)._replace(penalty=right(problem, _padded(wider), rng).penalty)
+        return right(problem, state, rng, *first)._replace(penalty=right(problem, _padded(wider), rng).penalty)
 
     monkeypatch.setattr(lfrm, "draw_priors", wrong)
     assert chains.worst(geweke("bernoulli", False, 400)) > 6
