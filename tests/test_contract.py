@@ -63,14 +63,8 @@ def fit(estimator, graph):
         return None, str(refusal)
 
 
-NO_DYADS = pytest.mark.xfail(raises=ZeroDivisionError, reason="the precision of real values needs a dyad")
 CASES = [
-    pytest.param(
-        estimator,
-        graph,
-        id=f"{name}: {kind}",
-        marks=[NO_DYADS] if name == "KLafter, real values" and kind.startswith("everything") else [],
-    )
+    pytest.param(estimator, graph, id=f"{name}: {kind}")
     for name, estimator in ESTIMATORS.items()
     for kind, graph in GRAPHS.items()
 ]

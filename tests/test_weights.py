@@ -80,7 +80,7 @@ def test_fitting_a_column_returns_its_fall(family, diagonal_only, options):
     [
         (False, False),
         (True, False),
-        pytest.param(False, True, marks=pytest.mark.xfail(reason="balance_sociality moves b though it is off")),
+        (False, True),
     ],
 )
 def test_what_is_switched_off_stays_0(offset, sociality):

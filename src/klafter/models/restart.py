@@ -59,6 +59,8 @@ def refit_law(problem: Problem, state: State) -> Problem:
     n, hidden = problem.dyads.n, len(problem.dyads.hidden_out.node)
     dyads = n * (n - 1) - hidden
     dyads = dyads if problem.dyads.directed else dyads // 2
+    if dyads == 0:
+        return problem
     return problem._replace(law=problem.law._replace(precision=float(dyads / max(squares, 1e-8 * dyads))))
 
 

@@ -254,7 +254,7 @@ def sample_offset(problem, state, cache, rng):
 def balance_sociality(problem, state, sampling, rng):
     """Move level between b and s (and r), which leaves every x as it is: only the priors speak."""
     n, priors = problem.dyads.n, problem.priors
-    if problem.lower == 0.0 or priors.sociality == 0.0:
+    if problem.lower == 0.0 or priors.sociality == 0.0 or not problem.has_offset:
         return
     for side in range(2 if problem.dyads.directed else 1):
         values = state.receiver if side else state.sender
