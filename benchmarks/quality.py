@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import sys
 import time
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def main():
     if "KLAFTER_DATA" not in os.environ and SHARED.is_dir():
         os.environ["KLAFTER_DATA"] = str(SHARED)
     out = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"networks": {}}
-    out["command"] = "python benchmarks/quality.py"
+    out["command"] = " ".join(["python benchmarks/quality.py", *sys.argv[1:]])
     out["python"] = platform.python_version()
     for network in options.networks:
         graph = load_dataset(network)
