@@ -15,6 +15,7 @@ from klafter.cli.judging import compare, tune
 from klafter.cli.looking import communities, explain, predict
 from klafter.cli.reproducing import reproduce
 from klafter.cli.sentences import SentenceGroup
+from klafter.cli.watching import watch
 
 WELCOME = """\
 klafter finds overlapping communities in a network, their number, and the links that are likely but missing.
@@ -57,7 +58,7 @@ def start(
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo, datasets),
-    "Find": (fit, tune),
+    "Find": (fit, tune, watch),
     "Look": (communities, predict, explain, report, export),
     "Judge": (compare, reproduce),
 }

@@ -58,3 +58,26 @@ def graph_sentence(graph) -> str:
     kind = "directed" if graph.directed else "undirected"
     hidden = f", {graph.n_hidden:,} hidden dyads" if graph.n_hidden else ""
     return f"{graph.n_nodes:,} nodes, {graph.n_links:,} links, {kind}{hidden}."
+
+
+def describe_change(before, after) -> dict[str, int]:
+    """Communities that are new or gone, and known nodes whose communities changed, by memberships before and after.
+
+    Communities are the same if their F1 is above one half, best matches first; new nodes stand last.
+    """
+    from scipy import sparse
+
+    old, new = sparse.csr_array(before, dtype=np.int64), sparse.csr_array(after, dtype=np.int64)
+    n, k = old.shape
+    common = sparse.coo_array(old.T @ new[:n])
+    f1 = 2 * common.data / (old.sum(axis=0)[common.row] + new.sum(axis=0)[common.col])
+    match: dict[int, int] = {}
+    for t in np.argsort(-f1, kind="stable"):
+        if f1[t] > 0.5 and common.col[t] not in match and common.row[t] not in match.values():
+            match[int(common.col[t])] = int(common.row[t])
+    column = np.array([match.get(c, k) for c in range(new.shape[1])], np.int64)
+    there = new[:n].tocoo()
+    same = sparse.csr_array((there.data, (there.row, column[there.col])), shape=(n, k + 1))
+    was = sparse.csr_array((old.data, old.indices, old.indptr), shape=(n, k + 1))
+    moved = np.unique((same != was).nonzero()[0])
+    return {"born": new.shape[1] - len(match), "died": k - len(match), "moved": len(moved)}

@@ -79,6 +79,13 @@ class Graph:
             notes=tuple(notes),
         )
 
+    @classmethod
+    def trusted(cls, links: sparse.csr_array, hidden: sparse.csr_array, **parts) -> Graph:
+        """A graph of parts that are as the constructor would leave them; nothing is looked at again."""
+        graph = object.__new__(cls)
+        graph.__dict__.update(parts, links=checks.freeze(links), hidden=checks.freeze(hidden))
+        return graph
+
     links: sparse.csr_array
     hidden: sparse.csr_array
     directed: bool

@@ -11,8 +11,9 @@ from klafter.core.kernel import announce_compilation
 from klafter.core.problem import BOUND, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.models import large
-from klafter.models.base import NetworkModel, log
+from klafter.models.base import log
 from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter
 from klafter.models.parallel import run
 from klafter.models.restart import Outcome, Recipe, Task, restart
@@ -21,7 +22,7 @@ from klafter.sampling.lfrm import as_draw
 DENSE_LIMIT = 5_000  # nodes up to which the dense engine is comfortable
 
 
-class KLafter(NetworkModel):
+class KLafter(Growing):
     """Overlapping communities and link prediction by K-LAFTER.
 
     Minimises  loss + penalty * communities + temperature * (prior terms)  over memberships and affinities; the number

@@ -12,21 +12,25 @@ from klafter.models.base import Progress, Step, iterate
 from klafter.models.parallel import n_workers
 from klafter.search import sparse
 from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import as_problem, memberships
+from klafter.search.sparse_state import Problem, as_problem, memberships
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
 
 
-def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop):
-    """The best state of one search, its objective and its history."""
-    shrinkage = 5.0 if model.sociality else np.inf
-    problem = as_problem(
+def problem_of(model, graph: Graph) -> Problem:
+    """What the sparse engine is given."""
+    return as_problem(
         graph,
         penalty=model.penalty,
         temperature=model.temperature,
-        shrinkage=shrinkage,
+        shrinkage=5.0 if model.sociality else np.inf,
         counts=model.family == "poisson",
     )
+
+
+def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop):
+    """The best state of one search, its objective and its history."""
+    problem = problem_of(model, graph)
     rng, begun = np.random.default_rng(seed), time.perf_counter()
     history: list[Step] = []
     with Crew(n_workers(model.n_jobs, 64)) as crew:

@@ -114,9 +114,11 @@ def renew(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) 
     return min((state, trial), key=lambda one: objective(problem, one, crew))
 
 
-def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4) -> State:
+def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4, among: np.ndarray | None = None) -> State:
     """Flips: score all nodes in parallel, settle those that gain one after the other, then look around them."""
-    flags = np.ones(problem.n, np.bool_)
+    flags = np.full(problem.n, among is None)
+    if among is not None:
+        flags[among] = True
     for _ in range(rounds):
         crew.blocks(lambda low, high: score_rows(problem, state, low, high, flags), problem.n)  # noqa: B023
         if not flags.any():

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from klafter.search.sparse_births_kernels import PATH, Scratch, grow, owe_rows, owe_some, rerank, walk_set
+from klafter.search.sparse_births_kernels import PATH, Scratch, around_set, grow, owe_rows, owe_some, walk_set
 from klafter.search.sparse_echoes import alike, echoes, unexplained
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, with_room
@@ -20,7 +20,7 @@ def scratch_space(n: int) -> Scratch:
     """Scratch space for one thread."""
     return Scratch(
         score=np.zeros(n),
-        inside=np.zeros(n, np.bool_),
+        inside=np.zeros(n, np.int8),
         seen=np.zeros(n, np.bool_),
         touched=np.zeros(n, np.int32),
         value=np.zeros(n),
@@ -31,19 +31,28 @@ def scratch_space(n: int) -> Scratch:
 
 
 def births(
-    problem: Problem, state: State, rng: np.random.Generator, crew: Crew, *, hope: float = 1.0, echo: bool = False
+    problem: Problem,
+    state: State,
+    rng: np.random.Generator,
+    crew: Crew,
+    *,
+    hope: float = 1.0,
+    echo: bool = False,
+    among: np.ndarray | None = None,
 ) -> tuple[State, int]:
     """Try seeds until as many as there are communities bring nothing in a row; returns the number of births too.
 
     With ``hope`` below 1 a community is accepted if it would pay at that share of the background. Growth starts from
-    a walk around the seed or, with ``echo``, from the nodes most like it.
+    a walk around the seed or, with ``echo``, from the nodes most like it. With ``among`` only links of some nodes count
+    as unexplained, and few seeds are tried.
     """
-    owed, residual = what_is_owed(problem, state, crew)
+    owed, residual = what_is_owed(problem, state, crew, among)
     rows = echoes(unexplained(problem, owed), rng) if echo else None
     seeds = seed_order(problem, residual, rng)
     fresh = np.ones(problem.n, bool)
     used, born, idle, at = len(state.size), 0, 0, 0
-    while idle < (PATIENCE if echo else max(PATIENCE, used)) and at < len(seeds):
+    brief = echo or among is not None
+    while idle < (PATIENCE if brief else max(PATIENCE, used)) and at < len(seeds):
         ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[:BATCH]
         at = ahead[-1] + 1 if len(ahead) == BATCH else at + LOOK
         work = partial(_grown, problem, state, owed, residual, rows, hope, crew)
@@ -60,8 +69,14 @@ def births(
     return state, born
 
 
-def what_is_owed(problem: Problem, state: State, crew: Crew) -> tuple[np.ndarray, np.ndarray]:
-    """rho of every entry, and its sum by node."""
+def what_is_owed(
+    problem: Problem, state: State, crew: Crew, among: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """rho of every entry, and its sum by node; nothing but in the rows of some nodes if these are given."""
+    if among is not None:
+        owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(problem.n)
+        owe_some(problem, state, among.astype(np.int32), owed, residual)
+        return owed, residual
     owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
     crew.blocks(lambda low, high: owe_rows(problem, state, low, high, owed, residual), problem.n)
     return owed, residual
@@ -82,7 +97,7 @@ def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed):
     inner, w, gain = grow(problem, state, owed, first, FACTOR, hope, space)
     if gain <= 0 or len(inner) < 2:
         return None, None, None
-    around, _, _ = rerank(problem, state, owed, inner, 2 * len(inner), space)
+    around = around_set(problem, state, owed, inner, 2 * len(inner), space)
     nodes = np.union1d(inner, around).astype(np.int32)
     return nodes, np.isin(nodes, inner)[None, :], np.array([w])
 

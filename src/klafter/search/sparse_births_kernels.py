@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.kernel import kernel
-from klafter.search.sparse_kernels import mark_row, price, shared_strength
+from klafter.search.sparse_kernels import look_ahead, mark_row, price, shared_strength
 from klafter.search.sparse_parallel import inner
 
 EARLY = 7  # sets on the path before it may end for want of gain
@@ -26,7 +26,7 @@ class Scratch(NamedTuple):
     """What growth writes to; everything is zero, and ``local`` -1, between calls."""
 
     score: np.ndarray  # (n,)
-    inside: np.ndarray  # (n,) bool
+    inside: np.ndarray  # (n,) int8
     seen: np.ndarray  # (n,) bool
     touched: np.ndarray  # (n,) int32
     value: np.ndarray  # (n,)
@@ -47,7 +47,7 @@ def owe_rows(problem, state, low, high, owed, residual):
 def owe_row(problem, state, i, mine, owed, residual):
     """rho_ij = y e / u_ij of the row of i."""
     mark_row(problem, state, i, mine, True)
-    total = 0.0
+    total = 0.0 if look_ahead(problem, state, i) >= 0.0 else math.inf
     for p in range(problem.start[i], problem.start[i + 1]):
         u = shared_strength(problem, state, problem.node[p], mine)
         owed[p] = problem.value[p] * state.background / u
@@ -69,7 +69,7 @@ def forget(scratch, n_touched):
     """Clear the scores of all nodes that were looked at."""
     for v in range(n_touched):
         j = scratch.touched[v]
-        scratch.score[j], scratch.seen[j] = 0.0, False
+        scratch.score[j], scratch.seen[j], scratch.inside[j] = 0.0, False, 0
 
 
 @inner
@@ -102,14 +102,28 @@ def walk(problem, owed, residual, seed, scratch):
 
 
 @inner
-def reach(problem, owed, nodes, scratch):
-    """c_j of every node next to the set, and how many there are."""
-    n_touched = 0
-    for v in range(len(nodes)):
-        n_touched = touch(scratch, nodes[v], n_touched)
-        for p in range(problem.start[nodes[v]], problem.start[nodes[v] + 1]):
-            n_touched = touch(scratch, problem.node[p], n_touched)
-            scratch.score[problem.node[p]] += owed[p]
+def spread(problem, owed, i, sign, scratch, n_touched):
+    """What all nodes owe to links with i, added to their c_j or taken back."""
+    n_touched = touch(scratch, i, n_touched)
+    for p in range(problem.start[i], problem.start[i + 1]):
+        n_touched = touch(scratch, problem.node[p], n_touched)
+        scratch.score[problem.node[p]] += sign * owed[p]
+    return n_touched
+
+
+@inner
+def enter(problem, owed, old, new, scratch, n_touched):
+    """Make the scores c_j of set ``old`` those of ``new``: only where they differ."""
+    for v in range(len(new)):
+        scratch.inside[new[v]] += 2
+    for v in range(len(old)):
+        if scratch.inside[old[v]] == 1:
+            n_touched = spread(problem, owed, old[v], -1.0, scratch, n_touched)
+            scratch.inside[old[v]] = 0
+    for v in range(len(new)):
+        if scratch.inside[new[v]] == 2:
+            n_touched = spread(problem, owed, new[v], 1.0, scratch, n_touched)
+        scratch.inside[new[v]] = 1
     return n_touched
 
 
@@ -172,25 +186,28 @@ def nth_largest(values, count, rank):
     return values[rank - 1]
 
 
-@kernel
-def rerank(problem, state, owed, nodes, size, scratch):
+@inner
+def rank(problem, state, nodes, size, scratch, n_touched):
     """The ``size`` nodes that add most to the set, by c_j - theta (t_j R + r_j T) half; with E and P of the set."""
-    n_touched = reach(problem, owed, nodes, scratch)
     links, pairs, send_sum, receive_sum = measure(problem, state, nodes, scratch)
     w = links / max(pairs, 1e-300)
     theta = w / math.log1p(w / state.background) if w > 0.0 else 0.0
-    for v in range(len(nodes)):
-        scratch.inside[nodes[v]] = True
     for v in range(n_touched):
         j = scratch.touched[v]
-        t, r, inside = state.send[j], state.receive[j], scratch.inside[j]
+        t, inside = state.send[j], scratch.inside[j]
+        r = t if problem.half < 1.0 else state.receive[j]
         near = t * (receive_sum - inside * r) + r * (send_sum - inside * t)
         scratch.value[v] = scratch.score[j] - theta * problem.half * near
-    chosen = best_scored(scratch, n_touched, size)
-    for v in range(len(nodes)):
-        scratch.inside[nodes[v]] = False
+    return best_scored(scratch, n_touched, size), links, pairs
+
+
+@kernel
+def around_set(problem, state, owed, nodes, size, scratch):
+    """The ``size`` nodes that add most to the set."""
+    n_touched = enter(problem, owed, nodes[:0], nodes, scratch, 0)
+    chosen, _, _ = rank(problem, state, nodes, size, scratch, n_touched)
     forget(scratch, n_touched)
-    return chosen, links, pairs
+    return chosen
 
 
 @kernel
@@ -209,11 +226,12 @@ def grow(problem, state, owed, nodes, factor, hope, scratch):
     """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path."""
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
     size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
-    while len(nodes) > 1 and length < max(best + 3, EARLY) and length < LONGEST:
+    n_touched = enter(problem, owed, nodes[:0], nodes, scratch, 0)
+    while len(nodes) > 1 and length < max(best + 2, EARLY) and length < LONGEST:
         if stop[length] + len(nodes) > problem.n * PATH:
             break
         size *= factor
-        grown, e_c, p_c = rerank(problem, state, owed, nodes, int(size), scratch)
+        grown, e_c, p_c = rank(problem, state, nodes, int(size), scratch, n_touched)
         for v in range(len(nodes)):
             scratch.path[stop[length] + v] = nodes[v]
         stop[length + 1] = stop[length] + len(nodes)
@@ -224,7 +242,9 @@ def grow(problem, state, owed, nodes, factor, hope, scratch):
         length += 1
         if len(grown) <= len(nodes):
             break
+        n_touched = enter(problem, owed, nodes, grown, scratch, n_touched)
         nodes = grown
+    forget(scratch, n_touched)
     if length == 0:
         return nodes, 0.0, best_gain
     chosen = by_contrast(links[:length], pairs[:length], best)

@@ -93,6 +93,17 @@ def mark_row(problem, state, i, mine, on):
         mine[state.member[m]] = on
 
 
+@inner
+def look_ahead(problem, state, i):
+    """Read what the row of i will need of its neighbours: such loads wait for memory together, in a loop with branches
+    one after the other. Returns a number that keeps the compiler from leaving them out."""
+    first, read = problem.start[i], 0.0
+    for p in range(first, problem.start[i + 1]):
+        j = problem.node[p]
+        read += state.held[j] + state.receive[j] + state.member[problem.start[j]]
+    return read
+
+
 @kernel
 def tally_rows(problem, state, low, high, totals, sent, received):
     """Sums over the rows low..high that the objective and the weights need; returns sum_links h.
@@ -102,8 +113,9 @@ def tally_rows(problem, state, low, high, totals, sent, received):
     """
     mine = np.zeros(len(state.size), np.bool_)
     last = len(state.size)
-    fit = 0.0
+    fit, read = 0.0, 0.0
     for i in range(low, high):
+        read += look_ahead(problem, state, i)
         mark_row(problem, state, i, mine, True)
         first = problem.start[i]
         own = state.send[i] * state.receive[i]
@@ -139,7 +151,7 @@ def tally_rows(problem, state, low, high, totals, sent, received):
                 if mine[k]:
                     totals[2, k] += a
         mark_row(problem, state, i, mine, False)
-    return fit
+    return fit if read >= 0.0 else -math.inf
 
 
 @kernel
@@ -150,7 +162,7 @@ def best_flip(problem, state, i, mine, seen, gain, back, touched):
            - d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)},   d = +1 to join, -1 to leave;
     s, T', R' without i. The last member's leaving gives the whole price back.
     """
-    n_touched = 0
+    n_touched = 0 if look_ahead(problem, state, i) >= 0.0 else -1
     first, stop = problem.start[i], problem.start[i + 1]
     mark_row(problem, state, i, mine, True)
     for m in range(first, first + state.held[i]):

@@ -1,4 +1,7 @@
-"""Splits, merges and deaths: trades proposed in parallel against one state, accepted in order by their exact gain."""
+"""Splits, merges and deaths: trades proposed in parallel against one state, accepted in order by their exact gain.
+
+With ``local`` only communities that changed since a split of them was last tried are looked at.
+"""
 
 from typing import NamedTuple
 
@@ -9,7 +12,7 @@ from klafter.search.sparse_births import NOTHING, scratch_space
 from klafter.search.sparse_births_kernels import owe_rows
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_splits_kernels import second_vector
-from klafter.search.sparse_state import Problem, State, members, memberships, with_room, without_empty
+from klafter.search.sparse_state import Problem, State, members, memberships, restless, with_room, without_empty
 from klafter.search.sparse_trades_kernels import make_trade, trade_gain
 
 EDGE, CERTAIN = 1.08, 0.485  # a split needs an eigenvalue above 1.08 times a random graph's, 1/sqrt(d), or 0.485
@@ -54,10 +57,9 @@ def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[St
 def splits(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
     """Cut communities in two where the second eigenvector says so."""
     start, nodes = members(problem, state)
-    changed = np.abs(state.size - state.tested) > 0.05 * state.size
     trades = crew.map(
         lambda k: _split(problem, state, k, nodes[start[k] : start[k + 1]], crew),
-        np.flatnonzero(changed & (state.size > 5)),
+        np.flatnonzero(restless(state) & (state.size > 5)),
     )
     state.tested[:] = state.size
     return accept(problem, state, trades, crew)
@@ -85,8 +87,8 @@ def _trade(problem, state, out, nodes, z, w, space, rounds: int = 12) -> Trade:
     return Trade(-1.0 if empty else gain, out, nodes, z, w)
 
 
-def merges(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
-    """Make one of two communities that overlap."""
+def merges(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
+    """Make one of two communities that overlap or have links to explain between them."""
     start, nodes = members(problem, state)
 
     def work(pair):
@@ -96,17 +98,19 @@ def merges(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
         w = np.array([max(state.strength[k], state.strength[m])])
         return _trade(problem, state, [k, m], both, np.ones((1, len(both)), bool), w, space)
 
-    pairs = sorted(set(overlapping(problem, state)) | set(attracted(problem, state, crew)))
+    pairs = overlapping(problem, state, local)
+    if not local:
+        pairs = sorted(set(pairs) | set(attracted(problem, state, crew)))
     return accept(problem, state, crew.map(work, pairs), crew)
 
 
-def dissolves(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
+def dissolves(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
     """Give up a community, or all of it but what is its own, to those that overlap it most.
 
     A union of several communities explains too little to let its parts, once found, take all their members.
     """
     start, nodes = members(problem, state)
-    partners = _partners(problem, state)
+    partners = _partners(problem, state, local)
 
     def work(k):
         others = partners[k]
@@ -123,10 +127,10 @@ def dissolves(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
     return accept(problem, state, crew.map(work, sorted(partners)), crew)
 
 
-def _partners(problem: Problem, state: State) -> dict[int, list[int]]:
+def _partners(problem: Problem, state: State, local: bool) -> dict[int, list[int]]:
     """The communities that each community overlaps most."""
     z = memberships(problem, state)
-    pairs = overlapping(problem, state)
+    pairs = overlapping(problem, state, local)
     near: dict[int, list[int]] = {}
     for k, m in pairs:
         near.setdefault(k, []).append(m)
@@ -137,12 +141,14 @@ def _partners(problem: Problem, state: State) -> dict[int, list[int]]:
     return {k: sorted(some, key=lambda m: (-common[k, m], m))[:PARTNERS] for k, some in near.items()}
 
 
-def overlapping(problem: Problem, state: State) -> list[tuple[int, int]]:
+def overlapping(problem: Problem, state: State, local: bool = False) -> list[tuple[int, int]]:
     """Pairs of communities that have much of the smaller in common."""
     z = memberships(problem, state)
     common = (z.T @ z).tocoo()
     smaller = np.minimum(state.size[common.row], state.size[common.col])
     close = (common.row < common.col) & (common.data > OVERLAP * smaller)
+    if local:
+        close &= restless(state)[common.row] | restless(state)[common.col]
     return list(zip(common.row[close].tolist(), common.col[close].tolist()))
 
 
@@ -162,12 +168,12 @@ def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int
     return list(zip(k[close].tolist(), m[close].tolist()))
 
 
-def deaths(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
+def deaths(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
     """Give up communities that are worth less than their price."""
-    return accept(problem, state, farewells(problem, state, crew), crew)
+    return accept(problem, state, farewells(problem, state, crew, local), crew)
 
 
-def farewells(problem: Problem, state: State, crew: Crew) -> list[Trade]:
+def farewells(problem: Problem, state: State, crew: Crew, local: bool = False) -> list[Trade]:
     """Each community for nothing: the gain is minus its worth."""
     start, nodes = members(problem, state)
     none = np.zeros(0)
@@ -178,7 +184,7 @@ def farewells(problem: Problem, state: State, crew: Crew) -> list[Trade]:
         z = np.zeros((0, len(mine)), bool)
         return Trade(trade_gain(problem, state, mine, out, z, none, 0, space.local), out, mine, z, none)
 
-    return crew.map(work, np.flatnonzero(state.size > 0))
+    return crew.map(work, np.flatnonzero((state.size > 0) & (restless(state) | (not local))))
 
 
 def without_weakest(problem: Problem, state: State, crew: Crew, share: float) -> State:

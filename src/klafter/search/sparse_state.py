@@ -87,6 +87,33 @@ def empty_state(problem: Problem) -> State:
     )  # fmt: skip
 
 
+def as_state(problem: Problem, z: sparse.csr_array, strength, background: float, send, receive) -> State:
+    """Communities and weights that were found before, laid out for a problem that may have more nodes and other links.
+
+    A node keeps at most as many communities as it has links. No split needs to be tried again.
+    """
+    extra = problem.n - z.shape[0]
+    number = np.concatenate([np.diff(z.indptr), np.zeros(extra, z.indptr.dtype)])
+    held = np.minimum(number, np.diff(problem.start)).astype(np.int32)
+    owner = np.repeat(np.arange(problem.n), held)
+    rank = np.arange(len(owner)) - np.repeat(np.cumsum(held) - held, held)
+    kept = z.indices[z.indptr[owner] + rank] if len(owner) else np.zeros(0, np.int64)
+    member = np.zeros(len(problem.node), np.int32)
+    member[problem.start[owner] + rank] = kept
+    send, receive = (np.concatenate([t, np.ones(extra)]) for t in (send, receive))
+    size = np.bincount(kept, minlength=z.shape[1])
+    send_sum, receive_sum = (np.bincount(kept, t[owner], z.shape[1]) for t in (send, receive))
+    strength = np.array(strength, float)
+    return State(
+        member, held, send, receive, size, send_sum, receive_sum, strength, size.copy(), float(background)
+    )  # fmt: skip
+
+
+def restless(state: State) -> np.ndarray:
+    """Whether each community changed since a split of it was last tried."""
+    return np.abs(state.size - state.tested) > 0.05 * state.size
+
+
 def copy_state(state: State) -> State:
     """A state that may be changed in place."""
     return state._replace(**{name: getattr(state, name).copy() for name in State._fields[:-1]})

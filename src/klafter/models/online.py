@@ -1,0 +1,131 @@
+"""Networks that keep growing: ``partial_fit`` goes on from the communities of the last fit."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from scipy import sparse as sp
+
+from klafter.core.draws import Draw
+from klafter.core.kernel import announce_compilation
+from klafter.graph import Graph
+from klafter.graph.changes import Change, change_graph
+from klafter.models import large
+from klafter.models.base import NetworkModel, Step
+from klafter.models.parallel import n_workers
+from klafter.search import sparse
+from klafter.search.sparse_online import adapt
+from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_state import Problem, State, as_state
+
+
+class Growing(NetworkModel):
+    """An estimator that learns from links that come and go."""
+
+    family: str
+    link_: str
+    memberships_: Any
+
+    def partial_fit(self, links=(), removed=(), *, callback=None):
+        """Adapt the fitted communities to links that came and links that went.
+
+        On the sparse engine the search stays where the network changed, so that a small change costs a small part of
+        a fit; on the dense engine the first restart goes on from the last communities. A model that is not fitted yet
+        is fitted to ``links``.
+
+        Parameters
+        ----------
+        links : list of pairs or triples (node, node, value), or (m, 2) integer array of rows
+            New links. Nodes with names that the graph does not have are new nodes. A link that is there already adds
+            to its value when links are counts, otherwise takes the new value. A hidden dyad becomes observed.
+        removed : list of pairs, or (m, 2) integer array of rows
+            Links that are gone.
+        callback : callable, optional
+            As for ``fit``; only the dense engine calls it.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import klafter as kl
+        >>> from klafter.datasets import load_karate
+        >>> model = kl.KLafter(link="exposure", n_init=1, random_state=0).fit(load_karate())
+        >>> model.partial_fit([("Mr Hi", "newcomer"), ("newcomer", 2)], removed=[("Mr Hi", 2)]).graph_.n_nodes
+        35
+        """
+        graph = getattr(self, "graph_", None)
+        if graph is None:
+            empty = Graph(sp.csr_array((0, 0)), labels=[])
+            return self.fit(change_graph(empty, _listed(links), add=self.family == "poisson").graph, callback=callback)
+        began = time.perf_counter()
+        change = change_graph(graph, links, removed, add=self.family == "poisson")
+        self._check_parameters(change.graph)
+        if self.link_ != "exposure":
+            return _refit(self, change.graph, callback)
+        with announce_compilation():
+            _adapt(self, change)
+        self._expert = None
+        self.graph_, self.labels_in_ = change.graph, change.graph.labels
+        self.n_communities_ = self.memberships_.shape[1]
+        self.fit_seconds_ = time.perf_counter() - began
+        return self
+
+
+def _listed(links) -> list:
+    return links.tolist() if isinstance(links, np.ndarray) else list(links)
+
+
+def _adapt(model, change: Change) -> None:
+    """The sparse engine: local moves around what changed."""
+    began = time.perf_counter()
+    problem = large.problem_of(model, change.graph)
+    state = state_of(model, problem)
+    with Crew(n_workers(model.n_jobs, 64)) as crew:
+        if len(change.nodes):
+            state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), crew)
+        value = sparse.objective(problem, state, crew)
+    large.keep(model, [(problem, state, [Step(0, 1, time.perf_counter() - began, value, len(state.size))])])
+
+
+def state_of(model, problem: Problem) -> State:
+    """The state that a fitted model holds, laid out for a problem with the same nodes first."""
+    k, loadings = model.memberships_.shape[1], sp.csc_array(model.point_.memberships)
+    send = loadings[:, [k]].toarray().ravel()  # the background is a community of all: its loadings are t
+    receive = loadings[:, [2 * k + 1]].toarray().ravel() if model.graph_.directed else send
+    return as_state(
+        problem, sp.csr_array(model.memberships_), model.affinities_.diagonal(), model.background_, send, receive
+    )
+
+
+def _refit(model, graph: Graph, callback):
+    """The dense engine: fit again, the first restart from the communities of the last fit."""
+    extra = graph.n_nodes - model.graph_.n_nodes
+    point: Draw = model.point_
+    model.point_ = point._replace(
+        memberships=sp.csr_array(
+            (point.memberships.data, point.memberships.indices, _longer(point.memberships.indptr, extra, last=True)),
+            shape=(graph.n_nodes, point.memberships.shape[1]),
+        ),
+        sender=_longer(point.sender, extra),
+        receiver=_longer(point.receiver, extra),
+    )
+    warm, previous = model.warm_start, model.graph_
+    model.warm_start, model.graph_ = True, graph
+    try:
+        return model.fit(graph, callback=callback)
+    except BaseException:
+        model.point_, model.graph_ = point, previous
+        raise
+    finally:
+        model.warm_start = warm
+
+
+def _longer(array, extra: int, *, last: bool = False):
+    """Values of new nodes: 0, or the last one again."""
+    if array is None:
+        return None
+    return np.concatenate([array, np.full(extra, array[-1] if last else 0, array.dtype)])
