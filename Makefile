@@ -9,6 +9,7 @@ help:
 	@echo "make test     set up and run the tests"
 	@echo "make install  set up .venv with the package and all extras"
 	@echo "make lint     ruff and mypy"
+	@echo "make docs     build the site in docs/_build/html, examples and all"
 	@echo "make bench    the long measurements, saved in benchmarks/results"
 	@echo "make clean-cache  forget compiled kernels, after editing one"
 
@@ -30,11 +31,20 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs,data]"
+	@touch $@
+
 bench: install
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery docs/sg_execution_times.rst
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 clean-cache:
 	find src -name '*.nb[ic]' -delete
