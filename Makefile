@@ -2,11 +2,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test lint bench docs clean clean-cache
+.PHONY: help install demo test axe lint bench docs clean clean-cache
 
 help:
 	@echo "make demo     set up, find the communities of a built-in network, write demo/report.html"
 	@echo "make test     set up and run the tests"
+	@echo "make axe      the accessibility checker that the browser tests use, by npm"
 	@echo "make install  set up .venv with the package and all extras"
 	@echo "make lint     ruff and mypy"
 	@echo "make docs     build the site in docs/_build/html, examples and all"
@@ -25,6 +26,9 @@ demo: install
 
 test: install
 	$(BIN)/python -m pytest
+
+axe: install
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4
 
 lint: install
 	$(BIN)/ruff check .

@@ -1,7 +1,8 @@
-"""The page in a real browser: Debian's chromium, headless, through Selenium."""
+"""The page in a real browser (Debian's chromium, headless, through Selenium), and for everybody (axe)."""
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +36,12 @@ PLACE_OF_NODE_1 = """
     const r = Math.max(...d.radius), lo = (v) => Math.min(...v) - r, hi = (v) => Math.max(...v) + r;
     const s = Math.min((c.clientWidth - 48) / (hi(d.x) - lo(d.x)), (c.clientHeight - 48) / (hi(d.y) - lo(d.y)));
     return [d.x, d.y].map((v) => Math.round((v[1] - (lo(v) + hi(v)) / 2) * s));
+"""
+AXE = Path(__file__).resolve().parents[1] / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: make axe (it needs npm)")
+RUN_AXE = """
+    const done = arguments[arguments.length - 1];
+    axe.run(document, { resultTypes: ['violations'] }).then((found) => done(found.violations), (e) => done(String(e)));
 """
 EVIL = "<script>document.title='gone'</script>"
 LABELS = [EVIL, "bob", "cat", "dan", "eve", "fay", "gus", "hal"]
@@ -203,3 +210,62 @@ def test_search_in_a_large_graph_opens_a_community(browser, large):
     all_of(browser, "#search")[0].send_keys("17", "\ue007")
     assert all_of(browser, "#details h3")[0].text == "17"
     assert all_of(browser, "#crumbs")[0].is_displayed()
+
+
+def serious_problems(page) -> list[str]:
+    page.execute_script(AXE.read_text(encoding="utf-8"))
+    found = page.execute_async_script(RUN_AXE)
+    assert isinstance(found, list), found
+    return [
+        f"{problem['id']}: {problem['help']}: {node['html'][:120]}"
+        for problem in found
+        if problem["impact"] in ("serious", "critical")
+        for node in problem["nodes"]
+    ]
+
+
+@needs_axe
+def test_axe_sees_a_problem(opened):
+    opened.execute_script(
+        "document.querySelector('main').innerHTML += '<img src=\"data:,\"><p style=\"color:#ddd\">pale words</p>'"
+    )
+    assert {line.split(":")[0] for line in serious_problems(opened)} >= {"image-alt", "color-contrast"}
+
+
+@pytest.fixture(params=["light", "dark"])
+def scheme(request, browser):
+    features = [{"name": "prefers-color-scheme", "value": request.param}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    yield request.param
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@needs_axe
+def test_nothing_serious_on_a_small_page(browser, small, scheme):
+    page = open_page(browser, small)
+    assert serious_problems(page) == []
+    all_of(page, "#search")[0].send_keys("da")
+    assert serious_problems(page) == []
+    all_of(page, "#search")[0].send_keys("\ue007")
+    assert serious_problems(page) == []
+    click(page, "#community-table .chip")
+    assert serious_problems(page) == []
+
+
+@needs_axe
+def test_nothing_serious_on_a_large_page(browser, large, scheme):
+    page = open_page(browser, large)
+    assert serious_problems(page) == []
+    click(page, "#details .chip")
+    click(page, "#details .more")
+    assert serious_problems(page) == []
+
+
+@needs_axe
+def test_nothing_serious_on_a_narrow_page(browser, small, scheme):
+    size = browser.get_window_size()
+    browser.set_window_size(420, 900)
+    try:
+        assert serious_problems(open_page(browser, small)) == []
+    finally:
+        browser.set_window_size(size["width"], size["height"])
