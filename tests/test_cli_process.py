@@ -84,3 +84,15 @@ def test_ctrl_c_before_the_fit_is_a_sentence(tmp_path):
     assert result.returncode == 130
     assert result.stderr == "klafter: Interrupted before there was anything to save.\n"
     assert not (tmp_path / "m.npz").exists()
+
+
+def test_what_is_seldom_needed_waits_and_still_works():
+    code = (
+        "import sys\nfrom klafter.cli import SELDOM, main\nsys.argv = ['klafter', 'datasets']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "import sklearn.base, scipy.stats\n"
+        "print([type(sys.modules[name]).__name__ for name in SELDOM])\n"
+        "print(round(scipy.stats.norm.cdf(0.0), 1), type(scipy.stats).__name__)\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[-2:] == ["['Later', 'Later']", "0.5 module"]

@@ -1,0 +1,39 @@
+"""Modules that are loaded when something in them is first used: a program's right, not a library's."""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
+
+
+class Later(ModuleType):
+    """A module that runs its code when it is asked for a name it does not have yet."""
+
+    def __getattr__(self, name: str):
+        # from here on an ordinary module: its code may ask for its own names
+        self.__class__ = ModuleType  # type: ignore[assignment]
+        vars(self)["__spec__"].loader.exec_module(self)
+        return getattr(self, name)
+
+
+def postpone(*names: str) -> None:
+    """Let ``import name`` cost nothing until something of the module is used.
+
+    The standard library's ``LazyLoader`` does not serve: ``import`` itself looks at ``__spec__``, which wakes it.
+    """
+    for name in names:
+        spec = None if name in sys.modules else _find(name)
+        if spec is not None and spec.loader is not None:
+            sys.modules[name] = module = module_from_spec(spec)
+            module.__class__ = Later
+
+
+def _find(name: str) -> ModuleSpec | None:
+    """The spec of a module, without running its parent package."""
+    parent, _, _ = name.rpartition(".")
+    if not parent:
+        return find_spec(name)
+    package = find_spec(parent)
+    return None if package is None else PathFinder.find_spec(name, package.submodule_search_locations)
