@@ -23,7 +23,7 @@ from klafter.search.sparse_kernels import score_rows, settle_rows
 from klafter.search.sparse_moves import deaths, dissolves, merges, splits, without_weakest
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
-from klafter.search.sparse_weights import objective_from, totals, weight_step
+from klafter.search.sparse_weights import fit_totals, objective_from, weight_step
 
 HOPE = 0.1  # share of the links that first births expect the background to keep
 ECHOES = 3  # rounds of such births
@@ -86,7 +86,7 @@ def share_unexplained(problem: Problem, state: State, crew: Crew) -> float:
 
 def objective(problem: Problem, state: State, crew: Crew | None = None) -> float:
     """Q, exact over all observed dyads."""
-    return objective_from(problem, state, totals(problem, state, crew or Crew(1)))
+    return objective_from(problem, state, fit_totals(problem, state, crew or Crew(1)))
 
 
 def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | None = None) -> State:

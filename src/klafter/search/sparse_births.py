@@ -4,8 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from klafter.search.sparse_births_kernels import PATH, Scratch, around_set, grow, owe_rows, owe_some, walk_set
+from klafter.search.sparse_births_kernels import PATH, Scratch, around_set, grow, walk_set
 from klafter.search.sparse_echoes import alike, echoes, unexplained
+from klafter.search.sparse_owed_kernels import owe_rows, owe_some
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, with_room
 from klafter.search.sparse_trades_kernels import make_trade, trade_gain
@@ -27,6 +28,7 @@ def scratch_space(n: int) -> Scratch:
         sorted=np.zeros(n),
         path=np.zeros(PATH * n, np.int32),
         local=np.full(n, -1),
+        number=np.zeros(1, np.int64),
     )
 
 

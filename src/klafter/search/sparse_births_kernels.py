@@ -1,6 +1,6 @@
-"""Kernels of births: what each link still owes to the background, and the growth of a set around a seed.
+"""Kernels of births: the growth of a set around a seed.
 
-    rho_ij = y e / u_ij                                 the share of a link that no community explains
+    rho_ij = y e / u_ij                                 what link ij owes: the share that no community explains
     c_j(S) = sum_{i in S} rho_ij                        what j owes to links into S
     E, P, w = E / P                                     owed links inside S, its pairs, its strength
     gain(S) = E log(1 + w/e) - w P - price(S)           contrast(S; c) = E log(w/c) - (w - c) P
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.kernel import kernel
-from klafter.search.sparse_kernels import look_ahead, mark_row, price, shared_strength
+from klafter.search.sparse_kernels import price
 from klafter.search.sparse_parallel import inner
 
 EARLY = 7  # sets on the path before it may end for want of gain
@@ -33,98 +33,67 @@ class Scratch(NamedTuple):
     sorted: np.ndarray  # (n,)
     path: np.ndarray  # (4 n,) int32
     local: np.ndarray  # (n,) int64
-
-
-@kernel
-def owe_rows(problem, state, low, high, owed, residual):
-    """rho of every entry of the rows low..high, and its sum by row."""
-    mine = np.zeros(len(state.size), np.bool_)
-    for i in range(low, high):
-        owe_row(problem, state, i, mine, owed, residual)
+    number: np.ndarray  # (1,) int64, nodes touched
 
 
 @inner
-def owe_row(problem, state, i, mine, owed, residual):
-    """rho_ij = y e / u_ij of the row of i."""
-    mark_row(problem, state, i, mine, True)
-    total = 0.0 if look_ahead(problem, state, i) >= 0.0 else math.inf
-    for p in range(problem.start[i], problem.start[i + 1]):
-        u = shared_strength(problem, state, problem.node[p], mine)
-        owed[p] = problem.value[p] * state.background / u
-        total += owed[p]
-    residual[i] = total
-    mark_row(problem, state, i, mine, False)
-
-
-@kernel
-def owe_some(problem, state, nodes, owed, residual):
-    """rho of the rows of some nodes, after they changed."""
-    mine = np.zeros(len(state.size), np.bool_)
-    for v in range(len(nodes)):
-        owe_row(problem, state, nodes[v], mine, owed, residual)
-
-
-@inner
-def forget(scratch, n_touched):
+def forget(scratch):
     """Clear the scores of all nodes that were looked at."""
-    for v in range(n_touched):
+    for v in range(scratch.number[0]):
         j = scratch.touched[v]
         scratch.score[j], scratch.seen[j], scratch.inside[j] = 0.0, False, 0
+    scratch.number[0] = 0
 
 
 @inner
-def touch(scratch, j, n_touched):
-    """Remember j; returns how many are remembered."""
+def touch(scratch, j):
+    """Remember j."""
     if not scratch.seen[j]:
         scratch.seen[j] = True
-        scratch.touched[n_touched] = j
-        n_touched += 1
-    return n_touched
+        scratch.touched[scratch.number[0]] = j
+        scratch.number[0] += 1
 
 
 @inner
 def walk(problem, owed, residual, seed, scratch):
-    """Two steps of a random walk along rho from the seed: scores, and how many nodes they touch."""
-    n_touched = touch(scratch, seed, 0)
+    """Two steps of a random walk along rho from the seed: the scores of nodes they touch."""
+    touch(scratch, np.int32(seed))
     scratch.score[seed] += 1.0
     low, high = problem.start[seed], problem.start[seed + 1]
     for p in range(low, high):
         j = problem.node[p]
         share = owed[p] / residual[seed]
-        n_touched = touch(scratch, j, n_touched)
+        touch(scratch, j)
         scratch.score[j] += share
         if (problem.start[j + 1] - problem.start[j]) * (high - low) > HUB or residual[j] <= 0.0:
             continue
         for q in range(problem.start[j], problem.start[j + 1]):
-            n_touched = touch(scratch, problem.node[q], n_touched)
+            touch(scratch, problem.node[q])
             scratch.score[problem.node[q]] += share * owed[q] / residual[j]
-    return n_touched
 
 
 @inner
-def spread(problem, owed, i, sign, scratch, n_touched):
+def spread(problem, owed, i, sign, scratch):
     """What all nodes owe to links with i, added to their c_j or taken back."""
-    n_touched = touch(scratch, i, n_touched)
+    touch(scratch, i)
     for p in range(problem.start[i], problem.start[i + 1]):
-        n_touched = touch(scratch, problem.node[p], n_touched)
+        touch(scratch, problem.node[p])
         scratch.score[problem.node[p]] += sign * owed[p]
-    return n_touched
 
 
 @inner
-def enter(problem, owed, old, new, scratch, n_touched):
+def enter(problem, owed, old, new, scratch):
     """Make the scores c_j of set ``old`` those of ``new``: only where they differ."""
     for v in range(len(new)):
         scratch.inside[new[v]] += 2
     for v in range(len(old)):
         if scratch.inside[old[v]] == 1:
-            n_touched = spread(problem, owed, old[v], -1.0, scratch, n_touched)
+            spread(problem, owed, old[v], -1.0, scratch)
             scratch.inside[old[v]] = 0
     for v in range(len(new)):
         if scratch.inside[new[v]] == 2:
-            n_touched = spread(problem, owed, new[v], 1.0, scratch, n_touched)
+            spread(problem, owed, new[v], 1.0, scratch)
         scratch.inside[new[v]] = 1
-    return n_touched
 
 
 @inner
@@ -140,10 +109,10 @@ def measure(problem, state, nodes, scratch):
 
 
 @inner
-def best_scored(scratch, n_touched, size):
+def best_scored(scratch, size):
     """The ``size`` nodes with the largest values above 0."""
     positive = 0
-    for v in range(n_touched):
+    for v in range(scratch.number[0]):
         if scratch.value[v] > 0.0:
             scratch.sorted[positive] = scratch.value[v]
             positive += 1
@@ -151,11 +120,11 @@ def best_scored(scratch, n_touched, size):
     cut = nth_largest(scratch.sorted, positive, size) if 0 < size < positive else 0.0
     chosen = np.empty(size, np.int32)
     at = 0
-    for v in range(n_touched):
+    for v in range(scratch.number[0]):
         if scratch.value[v] > cut:
             chosen[at] = scratch.touched[v]
             at += 1
-    for v in range(n_touched):
+    for v in range(scratch.number[0]):
         if at < size and scratch.value[v] == cut:
             chosen[at] = scratch.touched[v]
             at += 1
@@ -187,37 +156,37 @@ def nth_largest(values, count, rank):
 
 
 @inner
-def rank(problem, state, nodes, size, scratch, n_touched):
+def rank(problem, state, nodes, size, scratch):
     """The ``size`` nodes that add most to the set, by c_j - theta (t_j R + r_j T) half; with E and P of the set."""
     links, pairs, send_sum, receive_sum = measure(problem, state, nodes, scratch)
     w = links / max(pairs, 1e-300)
     theta = w / math.log1p(w / state.background) if w > 0.0 else 0.0
-    for v in range(n_touched):
+    for v in range(scratch.number[0]):
         j = scratch.touched[v]
         t, inside = state.send[j], scratch.inside[j]
         r = t if problem.half < 1.0 else state.receive[j]
         near = t * (receive_sum - inside * r) + r * (send_sum - inside * t)
         scratch.value[v] = scratch.score[j] - theta * problem.half * near
-    return best_scored(scratch, n_touched, size), links, pairs
+    return best_scored(scratch, size), links, pairs
 
 
 @kernel
 def around_set(problem, state, owed, nodes, size, scratch):
     """The ``size`` nodes that add most to the set."""
-    n_touched = enter(problem, owed, nodes[:0], nodes, scratch, 0)
-    chosen, _, _ = rank(problem, state, nodes, size, scratch, n_touched)
-    forget(scratch, n_touched)
+    enter(problem, owed, nodes[:0], nodes, scratch)
+    chosen, _, _ = rank(problem, state, nodes, size, scratch)
+    forget(scratch)
     return chosen
 
 
 @kernel
 def walk_set(problem, owed, residual, seed, size, scratch):
     """The nodes that the walk from the seed reaches most."""
-    n_touched = walk(problem, owed, residual, seed, scratch)
-    for v in range(n_touched):
+    walk(problem, owed, residual, seed, scratch)
+    for v in range(scratch.number[0]):
         scratch.value[v] = scratch.score[scratch.touched[v]]
-    nodes = best_scored(scratch, n_touched, size)
-    forget(scratch, n_touched)
+    nodes = best_scored(scratch, size)
+    forget(scratch)
     return nodes
 
 
@@ -226,12 +195,12 @@ def grow(problem, state, owed, nodes, factor, hope, scratch):
     """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path."""
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
     size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
-    n_touched = enter(problem, owed, nodes[:0], nodes, scratch, 0)
+    enter(problem, owed, nodes[:0], nodes, scratch)
     while len(nodes) > 1 and length < max(best + 2, EARLY) and length < LONGEST:
         if stop[length] + len(nodes) > problem.n * PATH:
             break
         size *= factor
-        grown, e_c, p_c = rank(problem, state, nodes, int(size), scratch, n_touched)
+        grown, e_c, p_c = rank(problem, state, nodes, int(size), scratch)
         for v in range(len(nodes)):
             scratch.path[stop[length] + v] = nodes[v]
         stop[length + 1] = stop[length] + len(nodes)
@@ -242,9 +211,9 @@ def grow(problem, state, owed, nodes, factor, hope, scratch):
         length += 1
         if len(grown) <= len(nodes):
             break
-        n_touched = enter(problem, owed, nodes, grown, scratch, n_touched)
+        enter(problem, owed, nodes, grown, scratch)
         nodes = grown
-    forget(scratch, n_touched)
+    forget(scratch)
     if length == 0:
         return nodes, 0.0, best_gain
     chosen = by_contrast(links[:length], pairs[:length], best)

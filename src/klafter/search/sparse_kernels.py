@@ -94,64 +94,14 @@ def mark_row(problem, state, i, mine, on):
 
 
 @inner
-def look_ahead(problem, state, i):
-    """Read what the row of i will need of its neighbours: such loads wait for memory together, in a loop with branches
-    one after the other. Returns a number that keeps the compiler from leaving them out."""
-    first, read = problem.start[i], 0.0
-    for p in range(first, problem.start[i + 1]):
+def look_ahead(problem, state, low, high):
+    """Read what entries low..high will need of their nodes: such loads wait for memory together, but one after the
+    other in a loop with branches. Returns a number that keeps the compiler from leaving them out."""
+    read = 0.0
+    for p in range(low, high):
         j = problem.node[p]
         read += state.held[j] + state.receive[j] + state.member[problem.start[j]]
     return read
-
-
-@kernel
-def tally_rows(problem, state, low, high, totals, sent, received):
-    """Sums over the rows low..high that the objective and the weights need; returns sum_links h.
-
-    ``totals`` is (3, K + 1), the background last: expected counts credited to each community, sum t_i r_i z_ik,
-    and the sum of a over hidden dyads inside. ``sent`` and ``received`` take the expected counts of each node.
-    """
-    mine = np.zeros(len(state.size), np.bool_)
-    last = len(state.size)
-    fit, read = 0.0, 0.0
-    for i in range(low, high):
-        read += look_ahead(problem, state, i)
-        mark_row(problem, state, i, mine, True)
-        first = problem.start[i]
-        own = state.send[i] * state.receive[i]
-        totals[1, last] += own
-        for m in range(first, first + state.held[i]):
-            totals[1, state.member[m]] += own
-        as_source, as_target = 0.0, 0.0
-        for p in range(first, problem.start[i + 1]):
-            j = problem.node[p]
-            u = shared_strength(problem, state, j, mine)
-            x = exposure_factor(problem, state, i, p) * u
-            y = problem.value[p]
-            chance = link_chance(problem.counts, x)
-            fit += 0.5 * link_term(problem.counts, y, x, chance)
-            share = expected_count(problem.counts, y, x, chance)
-            if p < problem.middle[i]:
-                as_source += share
-            else:
-                as_target += share
-            credit = 0.5 * share / u
-            totals[0, last] += credit * state.background
-            for m in range(problem.start[j], problem.start[j] + state.held[j]):
-                k = state.member[m]
-                if mine[k]:
-                    totals[0, k] += credit * state.strength[k]
-        sent[i], received[i] = as_source, as_target
-        for p in range(problem.hidden_start[i], problem.hidden_start[i + 1]):
-            j = problem.hidden_node[p]
-            a = 0.5 * hidden_factor(problem, state, i, p)
-            totals[2, last] += a
-            for m in range(problem.start[j], problem.start[j] + state.held[j]):
-                k = state.member[m]
-                if mine[k]:
-                    totals[2, k] += a
-        mark_row(problem, state, i, mine, False)
-    return fit if read >= 0.0 else -math.inf
 
 
 @kernel
@@ -162,8 +112,8 @@ def best_flip(problem, state, i, mine, seen, gain, back, touched):
            - d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)},   d = +1 to join, -1 to leave;
     s, T', R' without i. The last member's leaving gives the whole price back.
     """
-    n_touched = 0 if look_ahead(problem, state, i) >= 0.0 else -1
     first, stop = problem.start[i], problem.start[i + 1]
+    n_touched = 0 if look_ahead(problem, state, first, stop) >= 0.0 else -1
     mark_row(problem, state, i, mine, True)
     for m in range(first, first + state.held[i]):
         k = state.member[m]

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse_births import NOTHING, scratch_space
-from klafter.search.sparse_births_kernels import owe_rows
+from klafter.search.sparse_births import NOTHING, scratch_space, what_is_owed
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_splits_kernels import second_vector
 from klafter.search.sparse_state import Problem, State, members, memberships, restless, with_room, without_empty
@@ -154,8 +153,7 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
 
 def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int]]:
     """Pairs of communities with many unexplained links between them, as the halves of one have."""
-    owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
-    crew.blocks(lambda low, high: owe_rows(problem, state, low, high, owed, residual), problem.n)
+    owed, _ = what_is_owed(problem, state, crew)
     keep = np.concatenate([[0], np.cumsum(owed > UNEXPLAINED)])[problem.start]
     shape = (problem.n, problem.n)
     links = sparse.csr_array((owed[owed > UNEXPLAINED], problem.node[owed > UNEXPLAINED], keep), shape=shape)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from klafter.core.kernel import kernel
+from klafter.search.sparse_parallel import inner
 from klafter.search.sparse_trades_kernels import cut_patch
 
 
@@ -37,7 +38,7 @@ def second_vector(problem, state, nodes, k, local, vector, turns):
     return value, degree
 
 
-@kernel
+@inner
 def clear_first(vector, root):
     """Take the first eigenvector out, and make the length 1."""
     along, mass, norm = 0.0, 0.0, 0.0
@@ -52,7 +53,7 @@ def clear_first(vector, root):
         vector[v] /= norm
 
 
-@kernel
+@inner
 def multiply(patch, share, degree, root, vector):
     """vector <- (1 + M) vector / 2; returns vector' M vector."""
     m = len(root)

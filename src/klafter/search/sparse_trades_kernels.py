@@ -54,7 +54,7 @@ def cut_patch(problem, state, nodes, out, local):
         local[nodes[v]] = v
     start, hidden_start = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
     for v in range(m):
-        i = nodes[v]
+        i = np.int64(nodes[v])
         inside = 0
         for p in range(problem.start[i], problem.start[i + 1]):
             inside += local[problem.node[p]] >= 0
@@ -69,7 +69,7 @@ def cut_patch(problem, state, nodes, out, local):
     mine = np.zeros(len(state.size), np.bool_)
     at, hidden_at = 0, 0
     for v in range(m):
-        i = nodes[v]
+        i = np.int64(nodes[v])
         mark_row(problem, state, i, mine, True)
         room[v] = problem.start[i + 1] - problem.start[i] - state.held[i]
         for c in range(len(out)):
@@ -205,7 +205,7 @@ def trade_gain(problem, state, nodes, out, z, w, rounds, local):
     for c in range(len(out)):
         old_w[c] = state.strength[out[c]]
         for v in range(len(nodes)):
-            old[c, v] = holds(problem, state, nodes[v], out[c])
+            old[c, v] = holds(problem, state, np.int64(nodes[v]), out[c])
     before = patch_loss(problem, state, nodes, patch, old, old_w)
     for v in range(len(nodes)):
         for c in range(len(w)):
@@ -224,12 +224,12 @@ def trade_gain(problem, state, nodes, out, z, w, rounds, local):
 def make_trade(problem, state, nodes, out, into, z, w):
     """Give up ``out`` for columns z, which become communities ``into``."""
     for v in range(len(nodes)):
+        i = np.int64(nodes[v])
         for c in range(len(out)):
-            if holds(problem, state, nodes[v], out[c]):
-                leave(problem, state, nodes[v], out[c])
-    for v in range(len(nodes)):
+            if holds(problem, state, i, out[c]):
+                leave(problem, state, i, out[c])
         for c in range(len(into)):
             if z[c, v]:
-                join(problem, state, nodes[v], into[c])
+                join(problem, state, i, into[c])
     for c in range(len(into)):
         state.strength[into[c]] = w[c]

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.search.sparse_kernels import price, tally_rows
+from klafter.search.sparse_kernels import price
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State
+from klafter.search.sparse_tally_kernels import fit_rows, tally_rows
 from klafter.search.sparse_weights_kernels import factor_step
 
 FLOOR = 1e-12  # of the background: a link that nothing explains must stay possible
@@ -32,12 +33,23 @@ class Totals(NamedTuple):
 def totals(problem: Problem, state: State, crew: Crew) -> Totals:
     """One pass over the links."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
+    return _summed(
+        problem, state, crew, lambda *rows: tally_rows(problem, state, *rows, sent, received), sent, received
+    )
 
-    def work(low, high):
+
+def fit_totals(problem: Problem, state: State, crew: Crew) -> Totals:
+    """The same for the objective alone, in less than half the time: no expected counts."""
+    none = np.zeros(0)
+    return _summed(problem, state, crew, lambda *rows: fit_rows(problem, state, *rows), none, none)
+
+
+def _summed(problem: Problem, state: State, crew: Crew, work, sent, received) -> Totals:
+    def block(low, high):
         part = np.zeros((3, len(state.size) + 1))
-        return tally_rows(problem, state, low, high, part, sent, received), part
+        return work(low, high, part), part
 
-    parts = crew.blocks(work, problem.n)
+    parts = crew.blocks(block, problem.n)
     fit = sum(part[0] for part in parts)
     credit, own, hidden = np.sum([part[1] for part in parts], axis=0)
     send_sum, receive_sum = (
