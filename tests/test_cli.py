@@ -245,3 +245,34 @@ def test_a_report_that_fails_leaves_nothing_behind(folder, tmp_path, monkeypatch
 def test_report_is_a_page(folder, tmp_path):
     assert run("report", folder / "m.npz", "-o", tmp_path / "page.html").exit_code == 0
     assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")[:500].lower()
+
+
+def test_completion_proposes_names_and_files(tmp_path, monkeypatch):
+    from klafter.cli import completion
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "karneval.tsv").write_text("a b\n")
+    (tmp_path / "kars").mkdir()
+    assert completion.graphs("kar") == ["karate", "karneval.tsv", "kars/"]
+    assert completion.one_of("irm", "lfrm")("i") == ["irm"]
+    assert completion.some_of("irm", "lfrm")("irm,") == ["irm,lfrm"]
+
+
+@pytest.mark.parametrize("command", [c.__name__ for group in cli_app.COMMANDS.values() for c in group])
+def test_every_command_has_examples_and_json(command):
+    shown = run(command, "--help").stdout
+    assert f"klafter {command}" in shown.split("Examples")[1]
+    assert "--json" in shown
+
+
+def test_the_shell_completes(folder):
+    words = {"COMP_WORDS": "klafter fit --model ir", "COMP_CWORD": "3", "_KLAFTER_COMPLETE": "complete_bash"}
+    assert run(env=words).stdout.split() == ["irm"]
+
+
+def test_report_and_export_as_json(folder, tmp_path):
+    told = json.loads(run("report", folder / "m.npz", "-o", tmp_path / "r.html", "--title", "T", "--json").stdout)
+    assert told == {"file": str(tmp_path / "r.html"), "bytes": (tmp_path / "r.html").stat().st_size}
+    assert "<title>T</title>" in (tmp_path / "r.html").read_text()
+    told = json.loads(run("export", folder / "m.npz", tmp_path / "m.csv", "--json").stdout)
+    assert told["communities"] == 2

@@ -9,12 +9,13 @@ import typer
 
 from klafter.cli.fitting import run_fit, write_report
 from klafter.cli.looking import NUMBER, show_communities, show_explanation
-from klafter.cli.screen import Quiet, say, show_table
+from klafter.cli.screen import Json, Quiet, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
 
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the model and the page go.")] = Path("demo"),
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the circles of Les Misérables: communities, missing links and why, and a page to look at.
@@ -23,27 +24,43 @@ def demo(
 
     `klafter demo`
 
-    `klafter demo --folder /tmp/novel`
+    `klafter demo --folder novel`
+
+    `klafter demo --json`
     """
-    from klafter.cli.facts import describe_communities, graph_sentence
+    from klafter.cli.facts import describe_communities, describe_fit, describe_graph, graph_sentence
     from klafter.datasets import load_les_miserables
     from klafter.models import KLafter
 
     folder.mkdir(parents=True, exist_ok=True)
-    graph = load_les_miserables()
-    say(f"Les Misérables: characters, linked when they meet in a chapter. {graph_sentence(graph)}", "bold")
-    model = KLafter(random_state=0)
-    interrupted = run_fit(model, graph, quiet)
-    model.save(folder / "model.npz")
+    path, graph, model = folder / "model.npz", load_les_miserables(), KLafter(random_state=0)
+    if not as_json:
+        say(f"Les Misérables: characters, linked when they meet in a chapter. {graph_sentence(graph)}", "bold")
+    interrupted = run_fit(model, graph, quiet or as_json)
+    model.save(path)
+    page, reason = try_report(model, folder / "report.html")
+    if as_json:
+        files = {"model": str(path), "report": None if page is None else str(page)}
+        found = {"graph": describe_graph(graph), "fit": describe_fit(model), "communities": describe_communities(model)}
+        print_json({**found, "files": files, "interrupted": interrupted})
+    else:
+        tell_story(model, path, page, reason)
+    if interrupted:
+        raise Interrupted(f"Interrupted; the best so far is in {path}.")
+
+
+def tell_story(model, path: Path, page: Path | None, reason: str) -> None:
+    """Communities, missing links and why, and what to do next."""
+    from klafter.cli.facts import describe_communities
+
     say(f"Found {model.n_communities_} overlapping communities in {model.fit_seconds_:.1f} s.")
     show_communities(describe_communities(model), sorted(model.unassigned(), key=str), 12)
     show_links(model)
-    page = try_report(model, folder / "report.html")
-    say(f"Written: {folder / 'model.npz'}{f' and {page}' if page else ''}.")
-    say(f"Next: {f'open {page}, ' if page else ''}klafter explain {folder / 'model.npz'} Valjean Javert, or your own")
+    if reason:
+        say(reason)
+    say(f"Written: {path}{f' and {page}' if page else ''}.")
+    say(f"Next: {f'open {page}, ' if page else ''}klafter explain {path} Valjean Javert, or your own")
     say("network: klafter fit friends.tsv -o friends.npz")
-    if interrupted:
-        raise Interrupted(f"Interrupted; the best so far is in {folder / 'model.npz'}.")
 
 
 def show_links(model) -> None:
@@ -57,11 +74,10 @@ def show_links(model) -> None:
         show_explanation(model.explain(*links[0][:2]))
 
 
-def try_report(model, path: Path) -> Path | None:
-    """Write the page if reports are installed; say so if not."""
+def try_report(model, path: Path) -> tuple[Path | None, str]:
+    """Write the page if reports are installed, or say why not."""
     try:
-        write_report(model, path)
+        write_report(model, path, "The characters of Les Misérables")
     except Mistake as reason:
-        say(str(reason))
-        return None
-    return path
+        return None, str(reason)
+    return path, ""

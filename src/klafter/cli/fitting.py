@@ -8,22 +8,38 @@ from typing import Annotated, Any
 
 import typer
 
+from klafter.cli import completion
 from klafter.cli.inputs import check_output, load_graph, read_pairs
 from klafter.cli.progress import Interrupt, watched
 from klafter.cli.screen import Json, Quiet, print_json, say
 from klafter.cli.sentences import Interrupted, Mistake
 
 MODELS = {"klafter": "KLafter", "paper": "PaperKLafter", "lfrm": "LFRM", "irm": "IRM", "mmsb": "MMSB", "epm": "EPM"}
+FAMILIES = completion.one_of("bernoulli", "poisson", "gaussian")
+GraphName = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH", help="A file of links, or the name of a data set.", autocompletion=completion.graphs
+    ),
+]
 SEARCH, INPUT = "What to look for", "How to read the graph"
 
 
 def fit(
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="A file of links, or the name of a data set.")],
+    graph: GraphName,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path("model.npz"),
     report: Annotated[Path | None, typer.Option(help="Also write a page to look at.")] = None,
-    model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.", rich_help_panel=SEARCH)] = "klafter",
+    model: Annotated[
+        str,
+        typer.Option(
+            help=f"One of {', '.join(MODELS)}.", rich_help_panel=SEARCH, autocompletion=completion.one_of(*MODELS)
+        ),
+    ] = "klafter",
     family: Annotated[
-        str | None, typer.Option(help="bernoulli (0/1), poisson (counts) or gaussian.", rich_help_panel=SEARCH)
+        str | None,
+        typer.Option(
+            help="bernoulli (0/1), poisson (counts) or gaussian.", rich_help_panel=SEARCH, autocompletion=FAMILIES
+        ),
     ] = None,
     penalty: Annotated[float | None, typer.Option(help="Price of one more community.", rich_help_panel=SEARCH)] = None,
     communities: Annotated[
@@ -147,9 +163,9 @@ def report_function():
     return report
 
 
-def write_report(model, path: Path) -> None:
+def write_report(model, path: Path, title: str | None = None) -> None:
     """The page of a model."""
-    report_function()(model, path)
+    report_function()(model, path, title=title)
 
 
 def tell(model, source: str, output: Path, report: Path | None, interrupted: bool, as_json: bool, quiet: bool) -> None:

@@ -16,6 +16,7 @@ from klafter.cli.screen import Column, Json, Quiet, print_json, say, show_table
 def export(
     model: Model,
     output: Annotated[Path, typer.Argument(metavar="FILE", help=".graphml, .gexf, .json, .csv or .tsv.")],
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write the network with its communities for Gephi, Cytoscape, R, a spreadsheet, ...
@@ -31,13 +32,17 @@ def export(
     from klafter.graph import write_graph
 
     write_graph(fitted.graph_, output, fitted.memberships_)
-    if not quiet:
+    if as_json:
+        print_json({"file": str(output), "nodes": fitted.graph_.n_nodes, "communities": fitted.n_communities_})
+    elif not quiet:
         say(f"Wrote {fitted.graph_.n_nodes:,} nodes and {fitted.n_communities_} communities to {output}.")
 
 
 def report(
     model: Model,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write one page that tells the story of the network; it opens without a connection.
@@ -45,11 +50,15 @@ def report(
     **Examples**
 
     `klafter report friends.npz -o friends.html`
+
+    `klafter report lawyers.npz --title "Who works with whom" --json`
     """
     check_output(output, str(model))
     report_function()
-    write_report(load_model(model), output)
-    if not quiet:
+    write_report(load_model(model), output, title)
+    if as_json:
+        print_json({"file": str(output), "bytes": output.stat().st_size})
+    elif not quiet:
         say(f"Wrote {output}; open it in a browser.")
 
 

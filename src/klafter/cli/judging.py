@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from klafter.cli.fitting import MODELS, check_values, make_model, run_fit
+from klafter.cli import completion
+from klafter.cli.fitting import FAMILIES, MODELS, GraphName, check_values, make_model, run_fit
 from klafter.cli.inputs import check_output, load_graph
 from klafter.cli.looking import NUMBER
 from klafter.cli.progress import watched
 from klafter.cli.screen import Column, Json, Quiet, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
-GraphName = Annotated[str, typer.Argument(metavar="GRAPH", help="A file of links, or the name of a data set.")]
+PROTOCOLS = completion.one_of("clean", "entries")
 Jobs = Annotated[int | None, typer.Option(help="Fits side by side; -1 for all cores.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 
@@ -32,7 +33,7 @@ def tune(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the best model goes.")] = Path("model.npz"),
     penalties: Annotated[str, typer.Option(help="Prices of one more community to try.")] = "-1,0,1,3",
     folds: Annotated[int, typer.Option(min=2, help="Parts of the dyads, each hidden once.")] = 5,
-    family: Annotated[str, typer.Option(help="bernoulli, poisson or gaussian.")] = "bernoulli",
+    family: Annotated[str, typer.Option(help="bernoulli, poisson or gaussian.", autocompletion=FAMILIES)] = "bernoulli",
     binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -78,10 +79,14 @@ def show_settings(rows: list[dict], search, output: Path) -> None:
 
 def compare(
     graph: GraphName,
-    models: Annotated[str, typer.Option(help=f"Parted by commas: {','.join(MODELS)}.")] = "klafter",
+    models: Annotated[
+        str, typer.Option(help=f"Parted by commas: {','.join(MODELS)}.", autocompletion=completion.some_of(*MODELS))
+    ] = "klafter",
     splits: Annotated[int, typer.Option(min=1, help="Times to hide links.")] = 5,
     fraction: Annotated[float, typer.Option(help="Share of the dyads to hide.")] = 0.2,
-    protocol: Annotated[str, typer.Option(help="clean, or entries as in the paper.")] = "clean",
+    protocol: Annotated[
+        str, typer.Option(help="clean, or entries as in the paper.", autocompletion=PROTOCOLS)
+    ] = "clean",
     results: Annotated[Path | None, typer.Option(help="Keep runs in this JSON file and go on from it.")] = None,
     binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
     seed: Seed = 0,

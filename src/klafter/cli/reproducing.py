@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from klafter.cli import completion
 from klafter.cli.progress import watched
 from klafter.cli.screen import Json, Quiet, print_json, say
 from klafter.cli.sentences import Mistake
@@ -16,7 +17,10 @@ PARTS = ("all", "table1", "table2", "figure1", "convergence")
 
 
 def reproduce(
-    part: Annotated[str, typer.Argument(metavar="PART", help=f"One of {', '.join(PARTS)}.")] = "all",
+    part: Annotated[
+        str,
+        typer.Argument(metavar="PART", help=f"One of {', '.join(PARTS)}.", autocompletion=completion.one_of(*PARTS)),
+    ] = "all",
     quick: Annotated[bool, typer.Option("--quick", help="One split and short chains: minutes, not hours.")] = False,
     results: Annotated[Path, typer.Option(help="Folder of results; what is there is not run again.")] = Path("results"),
     document: Annotated[Path | None, typer.Option(help="Also write a page about them, in Markdown.")] = None,
