@@ -33,6 +33,15 @@ def test_features_are_those_of_the_graph_without_the_pair(directed):
     assert Neighbourhoods(graph.links).features(pairs) == pytest.approx(np.array(plain))
 
 
+def test_features_do_not_depend_on_the_order_of_pairs():
+    near = Neighbourhoods(draw_graph(n=20, seed=1).links)
+    pairs = np.random.default_rng(0).integers(0, 20, (300, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    alone = np.concatenate([near.features(pair[None]) for pair in pairs])
+    assert near.features(pairs) == pytest.approx(alone)
+    assert near.features(pairs[:0]).shape == (0, 3)
+
+
 def test_the_expert_prefers_linked_pairs_and_needs_some_links():
     graph = Graph(np.kron(np.eye(4), np.ones((6, 6))))
     near, expert = fit_expert(graph, np.random.default_rng(0))

@@ -16,11 +16,11 @@ from scipy import sparse
 from scipy.special import expit
 
 from klafter.graph import Graph
+from klafter.models.structure_kernels import walk_pairs
 
 FLOOR = 1e-2  # added before the logarithm
 MIN_LINKS = 5
 MAX_LINKS, MAX_NONLINKS = 20_000, 60_000  # training pairs: all of a small graph, a sample of a large one
-CHUNK = 20_000
 
 
 class Expert(NamedTuple):
@@ -34,38 +34,28 @@ class Expert(NamedTuple):
 
 
 class Neighbourhoods:
-    """Sparse matrices from which the features of any pair are read, with the pair's own link taken out."""
+    """What the features of any pair are read from, with the pair's own link taken out."""
 
     def __init__(self, links: sparse.csr_array):
         a = sparse.csr_array((links != 0).astype(float))
+        both = sparse.csr_array(a.maximum(a.T))
         self.directed_links = a
-        self.links = sparse.csr_array(a.maximum(a.T))
+        self.indptr, self.indices = both.indptr.astype(np.int64), both.indices.astype(np.int64)
         self.sent, self.received = np.asarray(a.sum(axis=1)).ravel(), np.asarray(a.sum(axis=0)).ravel()
-        degree = np.maximum(np.asarray(self.links.sum(axis=1)).ravel(), 1.0)
-        self.half = 1.0 / np.sqrt(degree)
-        self.allocation = sparse.csr_array(self.links * (1.0 / degree))  # a_im / d_m
-        self.normal = sparse.csr_array(self.links * self.half)  # a_iu / sqrt(d_u)
-        self.around = np.asarray(self.normal.sum(axis=1)).ravel()
+        self.half = 1.0 / np.sqrt(np.maximum(np.diff(self.indptr), 1.0))
+        self.around = both @ self.half
 
     def features(self, pairs: np.ndarray) -> np.ndarray:
         """(m, 3): log resource allocation, log paths of length three, log degree product."""
-        parts = [self._features(pairs[s : s + CHUNK]) for s in range(0, len(pairs), CHUNK)]
-        return np.concatenate(parts) if parts else np.zeros((0, 3))
-
-    def _features(self, pairs: np.ndarray) -> np.ndarray:
-        i, j = pairs[:, 0], pairs[:, 1]
-        linked = np.asarray(self.links[i, j]).ravel()
-        allocation = _row_dots(self.allocation[i], self.links[j])
-        paths = _row_dots(self.normal[i] @ self.links, self.normal[j])
+        pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
+        i, j = pairs.T
+        found = walk_pairs(self.indptr, self.indices, self.half, pairs, np.argsort(i, kind="stable"))
+        allocation, paths, linked = found.T
         through = self.half[j] * self.around[j] + self.half[i] * self.around[i] - self.half[i] * self.half[j]
         paths = np.maximum(paths - linked * through, 0.0)
         own = np.asarray(self.directed_links[i, j]).ravel()
         product = (self.sent[i] - own + 1.0) * (self.received[j] - own + 1.0)
         return np.column_stack([np.log(allocation + FLOOR), np.log(paths + FLOOR), np.log(product)])
-
-
-def _row_dots(a, b) -> np.ndarray:
-    return np.asarray(a.multiply(b).sum(axis=1)).ravel()
 
 
 def _design(features: np.ndarray) -> np.ndarray:
