@@ -32,6 +32,12 @@ def scratch_space(n: int) -> Scratch:
     )
 
 
+def own_space(problem: Problem, crew: Crew) -> Scratch:
+    """This thread's scratch space for the rows of a problem."""
+    rows = len(problem.start) - 1
+    return crew.scratch(lambda: scratch_space(rows), rows)
+
+
 def births(
     problem: Problem,
     state: State,
@@ -94,7 +100,7 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
 
 def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed):
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
-    space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
+    space = own_space(problem, crew)
     first = walk_set(problem, owed, residual, seed, FIRST, space) if rows is None else alike(rows, seed, ALIKE)
     inner, w, gain = grow(problem, state, owed, first, FACTOR, hope, space)
     if gain <= 0 or len(inner) < 2:
@@ -105,7 +111,7 @@ def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed):
 
 
 def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
-    space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
+    space = own_space(problem, crew)
     gain = trade_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
     if hope == 1.0:
         return gain

@@ -197,7 +197,7 @@ def grow(problem, state, owed, nodes, factor, hope, scratch):
     size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
     enter(problem, owed, nodes[:0], nodes, scratch)
     while len(nodes) > 1 and length < max(best + 2, EARLY) and length < LONGEST:
-        if stop[length] + len(nodes) > problem.n * PATH:
+        if stop[length] + len(nodes) > len(scratch.path):
             break
         size *= factor
         grown, e_c, p_c = rank(problem, state, nodes, int(size), scratch)

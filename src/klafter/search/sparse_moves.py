@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse_births import NOTHING, scratch_space, what_is_owed
+from klafter.search.sparse_births import NOTHING, own_space, what_is_owed
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_splits_kernels import second_vector
 from klafter.search.sparse_state import Problem, State, members, memberships, restless, with_room, without_empty
@@ -31,9 +31,19 @@ class Trade(NamedTuple):
     w: np.ndarray
 
 
+class Parts(NamedTuple):
+    """The members of each community."""
+
+    start: np.ndarray
+    nodes: np.ndarray
+
+    def of(self, k: int) -> np.ndarray:
+        return self.nodes[self.start[k] : self.start[k + 1]]
+
+
 def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[State, int]:
     """Make the trades that gain, best first, each community once; returns the state and how many were made."""
-    space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
+    space = own_space(problem, crew)
     good = sorted((t for t in trades if t is not None and t.gain > 0), key=lambda t: (-t.gain, t.out[0]))
     used = len(state.size)
     state = with_room(state, sum(max(len(t.w) - len(t.out), 0) for t in good))
@@ -55,17 +65,18 @@ def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[St
 
 def splits(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
     """Cut communities in two where the second eigenvector says so."""
-    start, nodes = members(problem, state)
+    parts = Parts(*members(problem, state))
     trades = crew.map(
-        lambda k: _split(problem, state, k, nodes[start[k] : start[k + 1]], crew),
+        lambda k: divided(problem, state, parts, k, crew),
         np.flatnonzero(restless(state) & (state.size > 5)),
     )
     state.tested[:] = state.size
     return accept(problem, state, trades, crew)
 
 
-def _split(problem: Problem, state: State, k: int, nodes: np.ndarray, crew: Crew) -> Trade | None:
-    space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
+def divided(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -> Trade | None:
+    """Two communities for one, if its second eigenvector stands out."""
+    nodes, space = parts.of(k), own_space(problem, crew)
     vector = np.sin(1.0 + np.arange(len(nodes)) * 2.399963)  # any start that is not special
     value, degree = second_vector(problem, state, nodes, k, space.local, vector, TURNS)
     if value < min(EDGE / np.sqrt(max(degree, 1e-12)), CERTAIN):
@@ -88,19 +99,19 @@ def _trade(problem, state, out, nodes, z, w, space, rounds: int = 12) -> Trade:
 
 def merges(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
     """Make one of two communities that overlap or have links to explain between them."""
-    start, nodes = members(problem, state)
-
-    def work(pair):
-        k, m = pair
-        both = np.union1d(nodes[start[k] : start[k + 1]], nodes[start[m] : start[m + 1]])
-        space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
-        w = np.array([max(state.strength[k], state.strength[m])])
-        return _trade(problem, state, [k, m], both, np.ones((1, len(both)), bool), w, space)
-
+    parts = Parts(*members(problem, state))
     pairs = overlapping(problem, state, local)
     if not local:
         pairs = sorted(set(pairs) | set(attracted(problem, state, crew)))
-    return accept(problem, state, crew.map(work, pairs), crew)
+    return accept(problem, state, crew.map(lambda pair: merged(problem, state, parts, pair, crew), pairs), crew)
+
+
+def merged(problem: Problem, state: State, parts: Parts, pair: tuple[int, int], crew: Crew) -> Trade:
+    """One community for two."""
+    k, m = pair
+    both = np.union1d(parts.of(k), parts.of(m))
+    w = np.array([max(state.strength[k], state.strength[m])])
+    return _trade(problem, state, [k, m], both, np.ones((1, len(both)), bool), w, own_space(problem, crew))
 
 
 def dissolves(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
@@ -108,22 +119,21 @@ def dissolves(problem: Problem, state: State, crew: Crew, *, local: bool = False
 
     A union of several communities explains too little to let its parts, once found, take all their members.
     """
-    start, nodes = members(problem, state)
-    partners = _partners(problem, state, local)
+    parts, partners = Parts(*members(problem, state)), _partners(problem, state, local)
+    trades = crew.map(lambda k: dissolved(problem, state, parts, k, partners[k], crew), sorted(partners))
+    return accept(problem, state, trades, crew)
 
-    def work(k):
-        others = partners[k]
-        parts = [nodes[start[m] : start[m + 1]] for m in others]
-        every = np.unique(np.concatenate([nodes[start[k] : start[k + 1]], *parts]))
-        space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
-        z = np.stack([np.isin(every, part) for part in parts])
-        rest = np.isin(every, nodes[start[k] : start[k + 1]]) & ~z.any(axis=0)
-        w = state.strength[[*others, k]]
-        without = _trade(problem, state, [*others, k], every, z.copy(), w[:-1].copy(), space)
-        reduced = _trade(problem, state, [*others, k], every, np.vstack([z, rest]), w, space)
-        return max(without, reduced, key=lambda trade: trade.gain)
 
-    return accept(problem, state, crew.map(work, sorted(partners)), crew)
+def dissolved(problem: Problem, state: State, parts: Parts, k: int, others: list[int], crew: Crew) -> Trade:
+    """Others that share the members of k, which is given up or keeps what none of them has."""
+    every = np.unique(np.concatenate([parts.of(m) for m in (k, *others)]))
+    space = own_space(problem, crew)
+    z = np.stack([np.isin(every, parts.of(m)) for m in others])
+    rest = np.isin(every, parts.of(k)) & ~z.any(axis=0)
+    w = state.strength[[*others, k]]
+    without = _trade(problem, state, [*others, k], every, z.copy(), w[:-1].copy(), space)
+    reduced = _trade(problem, state, [*others, k], every, np.vstack([z, rest]), w, space)
+    return max(without, reduced, key=lambda trade: trade.gain)
 
 
 def _partners(problem: Problem, state: State, local: bool) -> dict[int, list[int]]:
@@ -173,16 +183,16 @@ def deaths(problem: Problem, state: State, crew: Crew, *, local: bool = False) -
 
 def farewells(problem: Problem, state: State, crew: Crew, local: bool = False) -> list[Trade]:
     """Each community for nothing: the gain is minus its worth."""
-    start, nodes = members(problem, state)
-    none = np.zeros(0)
+    parts = Parts(*members(problem, state))
+    some = np.flatnonzero((state.size > 0) & (restless(state) | (not local)))
+    return crew.map(lambda k: farewell(problem, state, parts, k, crew), some)
 
-    def work(k):
-        mine, out = nodes[start[k] : start[k + 1]], np.array([k])
-        space = crew.scratch(lambda: scratch_space(problem.n), problem.n)
-        z = np.zeros((0, len(mine)), bool)
-        return Trade(trade_gain(problem, state, mine, out, z, none, 0, space.local), out, mine, z, none)
 
-    return crew.map(work, np.flatnonzero((state.size > 0) & (restless(state) | (not local))))
+def farewell(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -> Trade:
+    """Nothing for a community."""
+    mine, out, none = parts.of(k), np.array([k]), np.zeros(0)
+    z = np.zeros((0, len(mine)), bool)
+    return Trade(trade_gain(problem, state, mine, out, z, none, 0, own_space(problem, crew).local), out, mine, z, none)
 
 
 def without_weakest(problem: Problem, state: State, crew: Crew, share: float) -> State:

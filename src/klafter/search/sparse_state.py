@@ -150,9 +150,9 @@ def without_empty(problem: Problem, state: State) -> State:
 def memberships(problem: Problem, state: State) -> sparse.csr_array:
     """Who belongs where: 0/1, shape (n, K)."""
     start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
-    owner = np.repeat(np.arange(problem.n), state.held)
+    owner = np.repeat(np.arange(len(state.held)), state.held)
     place = np.arange(start[-1]) - start[owner] + problem.start[owner]
-    shape = (problem.n, len(state.size))
+    shape = (len(state.held), len(state.size))
     matrix = sparse.csr_array((np.ones(start[-1]), state.member[place], start), shape=shape)
     matrix.sort_indices()
     return matrix
