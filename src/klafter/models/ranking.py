@@ -30,6 +30,10 @@ def best_pairs(quick: Callable, probability: Callable, graph: Graph, memberships
 
 
 def _best(pairs: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The n highest scores, best first; of equal ones the first pairs."""
+    if 0 < n < len(scores):
+        good = scores >= np.partition(scores, -n)[-n]
+        pairs, scores = pairs[good], scores[good]
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[:n]
     return pairs[order], scores[order]
 
