@@ -82,7 +82,7 @@ def plot_memberships(model, ax=None):
 
 
 def plot_network(model, ax=None, *, labels: bool = False):
-    """The network with pie-chart nodes: a slice for each community.
+    """The network with pie-chart nodes: a slice for each community. Of very many links the strongest are drawn.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def plot_network(model, ax=None, *, labels: bool = False):
     z = as_cover(model.memberships_)
     drawing = draw_network(graph, z)
     place = np.column_stack([drawing.x, drawing.y])
-    ends = np.array(drawing.links, dtype=int).reshape(-1, 2)
+    ends = np.array(drawing.links[: drawing.n_strong], dtype=int).reshape(-1, 2)
     ax.add_collection(LineCollection(list(place[ends]), colors="#6b7480", linewidths=0.4, alpha=0.35, zorder=1))
     wedges, ink = _pies(z, place, drawing.radius)
     ax.add_collection(PatchCollection(wedges, facecolors=ink, edgecolors="white", linewidths=0.3, zorder=2))

@@ -14,6 +14,7 @@ from klafter.report.layout import force_layout, separate, spacing
 
 NODES = 2_000  # drawn one by one up to here
 LINKS = 40_000  # drawn at most
+STRONG = 4_000  # drawn while nothing is chosen: more would be a ball of wool
 COMMUNITIES = 300  # drawn at most in the network of communities
 MEMBERS = 100  # drawn at most inside one community
 INNER = 300_000  # links drawn at most inside all communities together
@@ -21,13 +22,14 @@ INNER = 300_000  # links drawn at most inside all communities together
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes with places, and links as pairs of rows."""
+    """Nodes with places, and links as pairs of rows, the strongest first."""
 
     x: list[float]
     y: list[float]
     radius: list[float]
     links: list[tuple[int, int]]
-    n_left_out: int  # links that are not drawn
+    n_strong: int  # links that are drawn while nothing is chosen
+    n_left_out: int  # links that are not drawn at all
 
 
 @dataclass(frozen=True)
@@ -44,21 +46,47 @@ class Overview:
 
 
 def draw_network(graph: Graph, z: sparse.csr_array) -> Network:
-    """Places of all nodes; a random part of the links when there are very many."""
+    """Places of all nodes, which the strongest links decide when there are very many."""
     degree = np.asarray(pattern(graph.links).sum(axis=1)).ravel()
     radius = 0.16 + 0.16 * np.sqrt(degree / max(degree.max(initial=0), 1))
-    place, radius = _place(force_layout(graph.links, z), radius)
     pairs = link_pairs(graph)
-    keep = np.arange(len(pairs))
-    if len(pairs) > LINKS:
-        keep = np.sort(np.random.default_rng(0).choice(len(pairs), LINKS, replace=False))
+    strong = len(pairs)
+    if len(pairs) > STRONG:
+        pairs, strong = pairs[strongest_first(graph, pairs)], STRONG
+    first = pairs[:strong]
+    near = sparse.csr_array((np.ones(strong), (first[:, 0], first[:, 1])), shape=graph.links.shape)
+    place, radius = _place(force_layout(near, z), radius)
     return Network(
         place[:, 0].tolist(),
         place[:, 1].tolist(),
         radius.tolist(),
-        list(map(tuple, pairs[keep].tolist())),
-        len(pairs) - len(keep),
+        list(map(tuple, pairs[:LINKS].tolist())),
+        strong,
+        max(0, len(pairs) - LINKS),
     )
+
+
+def strongest_first(graph: Graph, pairs: np.ndarray) -> np.ndarray:
+    """An order of links: first the best of every node, then the second best, ... The best have most friends in common.
+
+    Common neighbours are counted as a share, c_ij / sqrt(d_i d_j), so that hubs do not take all.
+    """
+    a = pattern(graph.links)
+    a = a.maximum(a.T)
+    degree = np.maximum(np.asarray(a.sum(axis=1)).ravel(), 1)
+    i, j = pairs.T
+    common = np.asarray(sparse.csr_array(a @ a)[i, j]).ravel() / np.sqrt(degree[i] * degree[j])
+    ranks = _rank_within(pairs.T.ravel(), np.tile(common, 2)).reshape(2, -1)
+    return np.lexsort((-common, ranks.min(axis=0)))
+
+
+def _rank_within(node: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """The place of each score among those of the same node, the highest 0."""
+    order = np.lexsort((-score, node))
+    starts = np.flatnonzero(np.diff(node[order], prepend=-1))
+    rank = np.empty(len(node), dtype=int)
+    rank[order] = np.arange(len(node)) - np.repeat(starts, np.diff(starts, append=len(node)))
+    return rank
 
 
 def _place(place: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -99,7 +99,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
         overlaps=overlap_table(z),
         network=draw_network(graph, z) if small else None,
         overview=None if small or not communities else draw_overview(graph, z, communities),
-        affinities=_affinities(w, communities),
+        affinities=None if _says_nothing(w) else _affinities(w, communities),
         matrices=matrices(model, z),
         runs=runs(model),
         parameters=parameters(model),
@@ -159,6 +159,11 @@ def _coded(column) -> tuple[list[str], list[int]]:
         text = show_value(value)
         codes.append(places.setdefault(text, len(places)) if text else -1)
     return list(places), codes
+
+
+def _says_nothing(w) -> bool:
+    """Whether a picture of W would be a diagonal and nothing else: the table has those numbers."""
+    return sparse.issparse(w) and w.shape[0] > 1 and (w - sparse.diags_array(w.diagonal())).count_nonzero() == 0
 
 
 def _affinities(w, communities: list[Community]) -> Affinities | None:

@@ -3,7 +3,7 @@ function startHead() {
   const s = summary, inSome = s.n_nodes - s.n_unassigned;
   const kind = s.directed ? "directed link" : "link";
   const found = s.n_communities
-    ? `${s.model} found ${many(s.n_communities, "community", "communities")}. ${many(inSome, "node is", "nodes are")} in at least one, ${count(s.n_overlapping)} in more than one, ${count(s.n_unassigned)} in none.`
+    ? `${s.model} found ${many(s.n_communities, "community", "communities")}. ${many(inSome, "node is", "nodes are")} in at least one, ${count(s.n_overlapping)} in more than one${s.n_unassigned ? `, ${count(s.n_unassigned)} in none` : ""}.`
     : `${s.model} found no communities: how much each node links in general explains the network.`;
   $("lede").textContent = `${many(s.n_nodes, "node")} and ${many(s.n_links, kind)}${s.values ? `, with values from ${digits(s.values[0])} to ${digits(s.values[1])}` : ""}. ${found}`;
   const tiles = [[count(s.n_nodes), "nodes"], [count(s.n_links), `${kind}s`], [count(s.n_communities), s.n_communities === 1 ? "community" : "communities"], [percent(s.n_nodes ? s.n_overlapping / s.n_nodes : 0), "of nodes overlap"]];

@@ -9,10 +9,10 @@ const inBoth = (i, j) => nodes.memberships[i].find((k) => nodes.memberships[j].i
 
 // A scene: items with places, links between them (by position in items), and what an item stands for.
 function sceneOfNodes() {
-  const { x, y, radius, links } = DATA.network;
+  const { x, y, radius, links, n_strong } = DATA.network;
   const items = x.map((_, i) => ({ node: i, x: x[i], y: y[i], r: radius[i], pie: shares(i), text: label(i) }));
   const lines = links.map(([a, b]) => ({ a, b, community: inBoth(a, b) }));
-  return { items, lines, width: Math.max(0.5, Math.min(1.1, 40 / Math.sqrt(lines.length + 1))) };
+  return { items, lines, strong: n_strong, width: Math.max(0.5, Math.min(1.1, 40 / Math.sqrt(n_strong + 1))) };
 }
 
 function sceneOfCommunities() {
@@ -56,6 +56,8 @@ function forceLayout(n, lines) {
   }
   return x;
 }
+
+const CLOSE = 2.5;  // zoom from which weak links are drawn too
 
 class Picture {
   constructor(canvas) {
@@ -145,11 +147,13 @@ class Picture {
 
   drawLines(pen, lit) {
     const { items, lines, width } = this.scene;
-    const plain = css("--edge"), crowd = Math.min(1, 30 / Math.sqrt(lines.length + 1));
+    const strong = this.zoom > CLOSE || this.scene.strong === undefined ? lines.length : this.scene.strong;
+    const plain = css("--edge"), crowd = Math.min(1, 30 / Math.sqrt((this.scene.strong || lines.length) + 1));
     const centre = chosen.node === null ? -1 : items.findIndex((n) => n.node === chosen.node);
-    for (const line of lines) {
-      const [ax, ay] = this.at(items[line.a]), [bx, by] = this.at(items[line.b]);
+    for (const [t, line] of lines.entries()) {
       const mine = centre < 0 ? lit && lit.has(line.a) && lit.has(line.b) : line.a === centre || line.b === centre;
+      if (t >= strong && !mine) continue;
+      const [ax, ay] = this.at(items[line.a]), [bx, by] = this.at(items[line.b]);
       const shared = chosen.community !== null && mine ? chosen.community : line.community;
       pen.strokeStyle = shared === undefined ? plain : colours[shared];
       pen.globalAlpha = lit ? (mine ? 0.75 : 0.05) : (shared === undefined ? 0.06 + 0.24 * crowd : 0.08 + 0.42 * crowd);
@@ -194,7 +198,8 @@ class Picture {
   drawLabels(pen, lit) {
     const { items, inside } = this.scene, taken = [];
     pen.font = "12px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
-    pen.lineJoin = "round"; pen.strokeStyle = css("--card"); pen.lineWidth = 3.5; pen.fillStyle = css("--ink");
+    pen.lineJoin = "round"; pen.strokeStyle = css("--card"); pen.lineWidth = 3.5;
+    const ink = css("--ink");
     const places = items.map((item) => [...this.at(item), this.radius(item)]);
     const solid = lit ? places.map((place, t) => (lit.has(t) ? place : [-999, -999, 0])) : places;
     const important = lit ? [...lit].sort((a, b) => (items[b].node === chosen.node) - (items[a].node === chosen.node) || items[b].r - items[a].r) : this.byRank;
@@ -210,7 +215,11 @@ class Picture {
       const free = spots.length === 1 ? spots[0] : spots.find(([a, b]) => this.isFree(a, b, half, t, solid, taken)) || (must ? spots[0] : null);
       if (!free) continue;
       taken.push([free[0] - half, free[1] - 7, free[0] + half, free[1] + 7]); room--;
-      pen.strokeText(text, ...free); pen.fillText(text, ...free);
+      if (spots.length > 1) pen.strokeText(text, ...free);
+      pen.fillStyle = spots.length > 1 ? ink : inkOn(items[t].pie[0][0]);
+      pen.globalAlpha = spots.length > 1 || !lit || lit.has(t) ? 1 : 0.5;
+      pen.fillText(text, ...free);
+      pen.globalAlpha = 1;
     }
   }
 
@@ -290,7 +299,9 @@ function startNetwork() {
   $("zoom-in").onclick = () => picture.zoomBy(1.4);
   $("zoom-out").onclick = () => picture.zoomBy(1 / 1.4);
   $("zoom-all").onclick = () => picture.all();
-  const left = DATA.network && DATA.network.n_left_out ? ` ${count(DATA.network.n_left_out)} of the links are not drawn.` : "";
+  const { links = [], n_strong = 0, n_left_out = 0 } = DATA.network || {};
+  const left = (links.length > n_strong ? ` Drawn are the ${count(n_strong)} strongest links; choose a node or a community, or zoom in, to see the others.` : "")
+    + (n_left_out ? ` ${count(n_left_out)} of the links are never drawn.` : "");
   const several = DATA.overview && communities.length > DATA.overview.numbers.length ? ` The ${DATA.overview.numbers.length} largest of ${count(communities.length)} are drawn.` : "";
   $("network-hint").textContent = DATA.network
     ? `A node's slices are its communities; grey nodes are in none. Drag to move, click and scroll to zoom.${left}`

@@ -24,6 +24,14 @@ const count = (n) => n.toLocaleString("en");
 const many = (n, one, several = one + "s") => `${count(n)} ${n === 1 ? one : several}`;
 const percent = (p) => (p > 0 && p < 0.01 ? "< 1%" : `${Math.round(100 * p)}%`);
 const digits = (x, n = 3) => (x === null || x === undefined ? "" : Number(x.toPrecision(n)).toString().replace("-", "−"));
+// One digit behind the point, or two that mean something when that would be nothing.
+const figure = (x) => (Math.abs(x) >= 0.1 || x === 0 ? Math.abs(x).toFixed(1) : Number(Math.abs(x).toPrecision(2)).toString());
+const signed = (x) => `${x < 0 ? "−" : ""}${figure(x)}`;
+// Black or white, whichever stands out on a colour.
+const inkOn = (colour) => {
+  const [r, g, b] = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.22 ? "#16191c" : "#ffffff";
+};
 const label = (i) => nodes.labels[i];
 const nameOf = (k) => `Community ${k}`;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -10,7 +10,7 @@ function communityColumns() {
     { name: "Inner links", number: true, value: (c) => c.inner_links, cell: (c) => count(c.inner_links) },
     { name: "Density", share: true, value: (c) => c.density ?? -1, cell: (c) => share(c, "density") },
     { name: "Shared", number: true, value: (c) => c.n_shared, cell: (c) => count(c.n_shared) },
-    has("affinity") && { name: "Affinity", number: true, value: (c) => c.affinity, cell: (c) => c.affinity.toFixed(1).replace("-", "−") },
+    has("affinity") && { name: "Affinity", number: true, value: (c) => c.affinity, cell: (c) => signed(c.affinity) },
     has("stability") && { name: "Stability", share: true, value: (c) => c.stability, cell: (c) => share(c, "stability") },
     communities.some((c) => c.enriched.length) && { name: "Over-represented", value: (c) => (c.enriched.length ? -Math.log(c.enriched[0].q + 1e-300) : -1), cell: (c) => c.enriched.slice(0, 3).map(enriched) },
     { name: "Tightest members", wide: true, cell: (c) => [c.members.slice(0, 6).map(label).join(", "), el("span", { class: "muted" }, c.size > 6 ? ` and ${count(c.size - 6)} more` : "")] },
@@ -42,7 +42,7 @@ function startCommunities() {
 
 function why(parts) {
   return el("div", { class: "why" }, parts.map(([what, value]) =>
-    el("span", {}, el("b", { class: value < 0 ? "minus" : "plus" }, `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`), ` ${what}`)));
+    el("span", {}, el("b", { class: value < 0 ? "minus" : "plus" }, `${value < 0 ? "−" : "+"}${figure(value)}`), ` ${what}`)));
 }
 
 function linkTable(id, rows) {
