@@ -175,3 +175,17 @@ def test_the_loop_stops_when_told():
 def test_a_matrix_that_is_no_network_is_refused():
     with pytest.raises(ValueError, match="square"):
         KLafter().fit(np.zeros((3, 4)))
+
+
+def test_a_notebook_shows_what_was_found_as_text():
+    from report_models import Told, told, two_groups
+
+    labels = ["<b>ann</b>", *"bcdefgh"]
+    graph, z = two_groups(labels=labels)
+    shown = told(graph, z)._repr_html_()
+    assert "Told: 2 communities in 8 nodes" in shown
+    assert "&lt;b&gt;ann&lt;/b&gt;" in shown
+    assert "<b>" not in shown
+    assert "1 nodes in several, 1 in none" in shown
+    assert Told()._repr_html_().startswith("<pre>Told(")
+    assert "0 communities" in told(graph, z[:, :0])._repr_html_()

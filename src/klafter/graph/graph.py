@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from types import MappingProxyType
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import sparse
 
 from klafter.graph import checks
 from klafter.graph.dyads import Dyads, as_dyads
+from klafter.graph.notebook import facts_table
 
 _PARTS = ("links", "directed", "hidden", "labels", "attributes", "covariates", "notes")
 
@@ -212,16 +212,19 @@ class Graph:
         return f"Graph({self.n_nodes} nodes, {self.n_links} links, {kind}{hidden})"
 
     def _repr_html_(self) -> str:
+        degree, values = np.diff(self.links.indptr), self.links.data
+        alone = int((degree + (np.diff(self.links.tocsc().indptr) if self.directed else 0) == 0).sum())
         facts = {
-            "nodes": f"{self.n_nodes:,}",
+            "nodes": f"{self.n_nodes:,}{f', {alone:,} of them without a link' if alone else ''}",
             "links": f"{self.n_links:,}, {'directed' if self.directed else 'undirected'}",
+            "links of a node": f"{degree.mean():.1f} on average, {degree.max():,} at most" if self.n_links else "",
+            "values": f"{values.min():g} to {values.max():g}" if len(values) and (values != 1).any() else "",
             "hidden dyads": f"{self.n_hidden:,}" if self.n_hidden else "",
             "attributes": ", ".join(self.attributes),
             "covariates": ", ".join(self.covariates),
             "notes": " ".join(self.notes),
         }
-        rows = [f"<tr><th>{name}</th><td>{escape(fact)}</td></tr>" for name, fact in facts.items() if fact]
-        return f"<table><caption>Graph</caption>{''.join(rows)}</table>"
+        return facts_table("Graph", facts)
 
 
 def _rebuild(parts: dict) -> Graph:

@@ -245,11 +245,9 @@ class NetworkModel(BaseEstimator):
         save(self, path)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from klafter.models.notebook import describe
 
-        if not hasattr(self, "draws_"):
-            return f"<pre>{escape(repr(self))}</pre>"
-        return f"<p><b>{escape(repr(self))}</b><br>{escape(repr(self.graph_))}: {self.n_communities_} communities</p>"
+        return describe(self)
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
         raise NotImplementedError
