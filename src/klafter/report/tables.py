@@ -99,7 +99,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
         overlaps=overlap_table(z),
         network=draw_network(graph, z) if small else None,
         overview=None if small or not communities else draw_overview(graph, z, communities),
-        affinities=None if _says_nothing(w) else _affinities(w, communities),
+        affinities=None if _is_plain(model, w) else _affinities(w, communities),
         matrices=matrices(model, z),
         runs=runs(model),
         parameters=parameters(model),
@@ -161,9 +161,11 @@ def _coded(column) -> tuple[list[str], list[int]]:
     return list(places), codes
 
 
-def _says_nothing(w) -> bool:
-    """Whether a picture of W would be a diagonal and nothing else: the table has those numbers."""
-    return sparse.issparse(w) and w.shape[0] > 1 and (w - sparse.diags_array(w.diagonal())).count_nonzero() == 0
+def _is_plain(model, w) -> bool:
+    """Whether communities only attract: a picture of W would be a diagonal, and the table has its numbers."""
+    if w is None or getattr(model, "link_", None) != "exposure":
+        return False
+    return sparse.csr_array(w).count_nonzero() == np.count_nonzero(w.diagonal())
 
 
 def _affinities(w, communities: list[Community]) -> Affinities | None:

@@ -21,7 +21,7 @@ function sceneOfCommunities() {
   const items = numbers.map((k, t) => ({ community: k, x: x[t], y: y[t], r: radius[t], pie: [[colours[k], 1]], text: String(k) }));
   const most = Math.max(1, ...ties.map((tie) => tie[2] + tie[3]));
   const lines = ties.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.3 + 3 * ((links + shared) / most) }));
-  return { items, lines, width: 1, inside: true };
+  return { items, lines, width: Math.min(1, Math.sqrt(60 / items.length)), inside: true };
 }
 
 function sceneInside(k) {
@@ -208,9 +208,10 @@ class Picture {
       if (room <= 0) break;
       const [x, y, r] = places[t];
       if (x < 0 || y < 0 || x > this.w || y > this.h) continue;
+      if (inside && r < 13 && items.length > 60 && !lit) continue;  // names of a crowd appear when one comes closer
       const text = items[t].text.length > 28 ? `${items[t].text.slice(0, 27)}…` : items[t].text;
       const half = pen.measureText(text).width / 2 + 1;
-      const spots = inside && half < r ? [[x, y]] : [[x, y + r + 9], [x, y - r - 9], [x + r + half + 3, y], [x - r - half - 3, y]];
+      const spots = inside && half < r + 1 ? [[x, y]] : [[x, y + r + 9], [x, y - r - 9], [x + r + half + 3, y], [x - r - half - 3, y]];
       const must = items[t].node !== undefined && items[t].node === chosen.node;
       const free = spots.length === 1 ? spots[0] : spots.find(([a, b]) => this.isFree(a, b, half, t, solid, taken)) || (must ? spots[0] : null);
       if (!free) continue;
