@@ -22,7 +22,7 @@ function startCommunities() {
   show("communities");
   const columns = communityColumns(), body = el("tbody");
   let limit = 25, sorted = 1, down = true;
-  const heads = columns.map((column, t) => el("th", { scope: "col", class: column.number ? "number" : null },
+  const heads = columns.map((column, t) => el("th", { scope: "col", class: column.number ? "number" : column.share ? "share" : null },
     column.value ? el("button", { type: "button", onclick: () => { down = sorted === t ? !down : t > 0; sorted = t; fill(); } }, column.name) : column.name));
   const more = el("button", { type: "button", class: "more", onclick: () => { limit = Infinity; fill(); } }, `Show all ${count(communities.length)} communities`);
   const rowOf = (c) => el("tr", { "data-community": c.number, class: chosen.community === c.number ? "chosen" : null },
