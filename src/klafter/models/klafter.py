@@ -10,7 +10,7 @@ from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
 from klafter.core.kernel import announce_compilation
 from klafter.core.problem import BOUND, make_priors, make_problem
 from klafter.graph import Graph
-from klafter.models import large
+from klafter.models import distributed, large
 from klafter.models.base import log
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.models.online import Growing
@@ -182,7 +182,7 @@ class KLafter(Growing):
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
         self.link_ = self._link(graph)
         if self.link_ == "exposure":
-            self._fit_large(graph, seeds, callback)
+            self._fit_large(graph, seeds, callback, client)
             return
         problem, unit = self._problem(graph)
         warm = self._warm_state(graph, previous, unit)
@@ -193,15 +193,17 @@ class KLafter(Growing):
             outcomes = run(partial(_job, problem, self._recipe(), callback), tasks, self.n_jobs, client)
         self._keep(graph, outcomes, unit)
 
-    def _fit_large(self, graph: Graph, seeds, callback) -> None:
-        """One search on a large graph, n_init on a small one; threads work inside each."""
+    def _fit_large(self, graph: Graph, seeds, callback, client) -> None:
+        """One search on a large graph, n_init on a small one; threads work inside each, or a cluster."""
+        if client is not None:
+            return distributed.fit_graph(self, graph, seeds, callback, client)
         n_runs = self.n_init if graph.n_nodes <= DENSE_LIMIT else 1
         with announce_compilation():
             outcomes = run(
                 lambda task, stop: large.search(self, graph, task[1], task[0], n_runs, callback, stop),
                 list(enumerate(seeds.spawn(n_runs))),
             )
-        large.keep(self, outcomes)
+        return large.keep(self, outcomes)
 
     def _warm_state(self, graph: Graph, previous, unit: float):
         """The last fit's optimum, if warm_start is set and the nodes are the same."""

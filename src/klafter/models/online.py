@@ -12,7 +12,7 @@ from klafter.core.draws import Draw
 from klafter.core.kernel import announce_compilation
 from klafter.graph import Graph
 from klafter.graph.changes import Change, change_graph
-from klafter.models import large
+from klafter.models import distributed, large
 from klafter.models.base import NetworkModel, Step
 from klafter.models.parallel import n_workers
 from klafter.search import sparse
@@ -27,6 +27,12 @@ class Growing(NetworkModel):
     family: str
     link_: str
     memberships_: Any
+
+    def fit(self, X, y=None, *, client=None, callback=None, **options):
+        """As for all models; a Dask table of links (two columns of node numbers) is sharded by the cluster itself."""
+        if type(X).__module__.partition(".")[0].startswith("dask"):
+            return distributed.fit_partitions(self, X, client, callback)
+        return super().fit(X, y, client=client, callback=callback, **options)
 
     def partial_fit(self, links=(), removed=(), *, callback=None):
         """Adapt the fitted communities to links that came and links that went.

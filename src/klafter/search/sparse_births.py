@@ -1,6 +1,7 @@
 """Births: sets grown around seeds in parallel, accepted one after the other by their exact gain."""
 
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,16 @@ BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes amo
 FIRST, ALIKE, FACTOR = 10, 80, 1.5  # size of the first set, from a walk or from echoes, and its growth
 PATIENCE = 64  # seeds in a row without a birth, at least
 NOTHING = np.zeros(0, np.int64)
+
+
+class Trade(NamedTuple):
+    """Communities ``out`` for columns z (q, m) of strengths w on some nodes."""
+
+    gain: float
+    out: np.ndarray
+    nodes: np.ndarray
+    z: np.ndarray
+    w: np.ndarray
 
 
 def scratch_space(n: int) -> Scratch:
@@ -98,7 +109,7 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
     return np.argsort(key, kind="stable")[: np.count_nonzero(share)]
 
 
-def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed):
+def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed) -> tuple[Any, Any, Any]:
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
     space = own_space(problem, crew)
     first = walk_set(problem, owed, residual, seed, FIRST, space) if rows is None else alike(rows, seed, ALIKE)
@@ -117,3 +128,21 @@ def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
         return gain
     hopeful = state._replace(background=hope * state.background)
     return trade_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)
+
+
+def births_among(problem: Problem, state: State, owed, residual, seeds: np.ndarray, crew: Crew) -> list[Trade]:
+    """The communities born around some seeds, as trades for nothing; each changes the state for the next."""
+    first = len(state.size)
+    state = with_room(state, len(seeds))
+    born: list[Trade] = []
+    for seed in seeds:
+        if residual[seed] <= 0:
+            continue
+        nodes, z, w = _grown(problem, state, owed, residual, None, 1.0, crew, seed)
+        if nodes is None or (gain := _gain(problem, state, nodes, z, w, 1.0, crew)) <= 0:
+            continue
+        make_trade(problem, state, nodes, NOTHING, np.array([first + len(born)]), z, w)
+        inside = nodes[np.flatnonzero(z[0])]
+        owe_some(problem, state, inside, owed, residual)
+        born.append(Trade(gain, NOTHING, inside, np.ones((1, len(inside)), bool), w))
+    return born

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse_births import NOTHING, own_space, what_is_owed
+from klafter.search.sparse_births import NOTHING, Trade, own_space, what_is_owed
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_splits_kernels import second_vector
 from klafter.search.sparse_state import Problem, State, members, memberships, restless, with_room, without_empty
@@ -19,16 +19,6 @@ TURNS = 60  # of power iteration
 UNEXPLAINED, ATTRACTION = 0.5, 0.2  # owed share that makes a link unexplained; links between two, of those inside
 PARTNERS = 4  # that share the members of a community given up
 OVERLAP = 0.15  # share of the smaller community that two have in common before a merge is tried
-
-
-class Trade(NamedTuple):
-    """Communities ``out`` for columns z (q, m) of strengths w on some nodes."""
-
-    gain: float
-    out: np.ndarray
-    nodes: np.ndarray
-    z: np.ndarray
-    w: np.ndarray
 
 
 class Parts(NamedTuple):
@@ -119,7 +109,7 @@ def dissolves(problem: Problem, state: State, crew: Crew, *, local: bool = False
 
     A union of several communities explains too little to let its parts, once found, take all their members.
     """
-    parts, partners = Parts(*members(problem, state)), _partners(problem, state, local)
+    parts, partners = Parts(*members(problem, state)), overlapping_partners(problem, state, local)
     trades = crew.map(lambda k: dissolved(problem, state, parts, k, partners[k], crew), sorted(partners))
     return accept(problem, state, trades, crew)
 
@@ -136,7 +126,7 @@ def dissolved(problem: Problem, state: State, parts: Parts, k: int, others: list
     return max(without, reduced, key=lambda trade: trade.gain)
 
 
-def _partners(problem: Problem, state: State, local: bool) -> dict[int, list[int]]:
+def overlapping_partners(problem: Problem, state: State, local: bool = False) -> dict[int, list[int]]:
     """The communities that each community overlaps most."""
     z = memberships(problem, state)
     pairs = overlapping(problem, state, local)

@@ -13,7 +13,7 @@ import numpy as np
 
 from klafter.search.sparse_kernels import price
 from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import Problem, State
+from klafter.search.sparse_state import Problem, State, memberships
 from klafter.search.sparse_tally_kernels import fit_rows, tally_rows
 from klafter.search.sparse_weights_kernels import factor_step
 
@@ -49,7 +49,11 @@ def _summed(problem: Problem, state: State, crew: Crew, work, sent, received) ->
         part = np.zeros((3, len(state.size) + 1))
         return work(low, high, part), part
 
-    parts = crew.blocks(block, problem.n)
+    return as_totals(problem, state, crew.blocks(block, problem.n), sent, received)
+
+
+def as_totals(problem: Problem, state: State, parts: list, sent, received) -> Totals:
+    """The sum of parts (sum_links h, sums by community)."""
     fit = sum(part[0] for part in parts)
     credit, own, hidden = np.sum([part[1] for part in parts], axis=0)
     send_sum, receive_sum = (
@@ -72,14 +76,47 @@ def _factor_prior(problem: Problem, state: State) -> float:
     return sum(problem.shrinkage * float(np.sum(t - 1 - np.log(t))) for t in factors)
 
 
+def parallel_step(problem: Problem, state: State, sums: Totals, *, factors: bool = True) -> State:
+    """The same step with all degree factors at once.
+
+    When t_i and t_j change together, t_i t_j <= (t_i^2 s_j/s_i + t_j^2 s_i/s_j) / 2 for their old values s, so with the
+    old rate c_i the root of (c_i/s_i) t^2 + a t = a + m_i does not raise Q. Directed, either side is exact by itself.
+    """
+    state = _new_strengths(state, sums)
+    if not factors or not np.isfinite(problem.shrinkage):
+        return state
+    z, a = memberships(problem, state), problem.shrinkage
+    send, receive = state.send, state.receive
+    if problem.half == 1.0:
+        send = (a + sums.sent) / (a + _rates(z, state, receive))
+        receive = (a + sums.received) / (a + _rates(z, state, send))
+    else:
+        c = _rates(z, state, send) / send
+        send = receive = 2 * (a + sums.sent) / (a + np.sqrt(a * a + 4 * c * (a + sums.sent)))
+    state = state._replace(send=send, receive=receive.copy(), send_sum=z.T @ send, receive_sum=z.T @ receive)
+    return _rescaled(state)
+
+
+def _rates(z, state: State, other: np.ndarray) -> np.ndarray:
+    """sum_{j != i} r_j u_ij."""
+    return (
+        state.background * (other.sum() - other) + z @ (state.strength * (z.T @ other)) - (z @ state.strength) * other
+    )
+
+
+def _new_strengths(state: State, sums: Totals) -> State:
+    """w and e from expected counts and pairs."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        new = np.where(sums.pairs > 0, sums.credit / sums.pairs, np.append(state.strength, state.background))
+    state.strength[:] = new[:-1]
+    return state._replace(background=max(float(new[-1]), min(FLOOR, state.background)))
+
+
 def weight_step(problem: Problem, state: State, crew: Crew, *, factors: bool = True) -> tuple[State, float]:
     """One step of w, e and, if asked for, t, in place; returns the state and the objective it started from."""
     sums = totals(problem, state, crew)
     before = objective_from(problem, state, sums)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        new = np.where(sums.pairs > 0, sums.credit / sums.pairs, np.append(state.strength, state.background))
-    state.strength[:] = new[:-1]
-    state = state._replace(background=max(float(new[-1]), min(FLOOR, state.background)))
+    state = _new_strengths(state, sums)
     if factors and np.isfinite(problem.shrinkage):
         state = _factor_steps(problem, state, sums)
     return state, before

@@ -1,0 +1,195 @@
+"""K-LAFTER on a Dask cluster that the user brings: shards of rows on workers, the state with the client.
+
+Every task is a pure function of a shard and a state, so a worker that dies takes nothing along: Dask runs its tasks
+again elsewhere, and what cannot be recovered is sent again.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import CancelledError
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse as sp
+
+from klafter.core.kernel import announce_compilation
+from klafter.graph import Graph
+from klafter.models import large, partitions
+from klafter.models.base import Progress, Step, iterate
+from klafter.search import sparse_rounds as rounds
+from klafter.search import sparse_shards as at
+from klafter.search.sparse_state import Problem
+
+SHARD_LINKS, FEWEST = 5_000_000, 8  # links to a shard, and shards at least: fixed by the graph, not by the cluster
+ATTEMPTS = 5
+
+
+class Traffic(NamedTuple):
+    """One round: what was done, how long it took, and the bytes that left the client and came back."""
+
+    work: str
+    seconds: float
+    sent: int
+    received: int
+
+
+class DaskFleet:
+    """Shards that are futures on a cluster; see ``klafter.search.sparse_rounds.Fleet``."""
+
+    def __init__(self, client, shards: list, bounds: np.ndarray):
+        self.client, self.shards, self.bounds = client, shards, bounds
+        self.traffic: list[Traffic] = []
+
+    def each(self, work, shared, *columns) -> list:
+        def submit():
+            given = () if shared is None else (self._share(shared),)
+            return [self._submit(work, shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
+
+        return self._insist(work, submit, shared, columns)
+
+    def balls(self, work, frame, view, jobs) -> list:
+        def submit():
+            given = self._share(view)
+            return [self._submit(work, tuple(frame), self._rows(nodes), given, *args) for nodes, *args in jobs]
+
+        return self._insist(work, submit, view, jobs)
+
+    def _rows(self, nodes) -> list:
+        cut = zip(self.shards, rounds.by_shard(nodes, self.bounds))
+        return [self._submit(at.rows_of, shard, some) for shard, some in cut if len(some)]
+
+    def _share(self, value):
+        return self.client.scatter(value, broadcast=True, hash=False)
+
+    def _submit(self, work, *args):
+        return self.client.submit(work, *args, pure=False)
+
+    def _insist(self, work, submit, *sent) -> list:
+        """Results of futures, submitted anew if something was lost that Dask itself cannot bring back."""
+        from distributed import KilledWorker
+
+        began = time.perf_counter()
+        for attempt in range(ATTEMPTS):
+            try:
+                found = self.client.gather(submit())
+                break
+            except (CancelledError, KilledWorker, OSError):
+                if attempt == ATTEMPTS - 1:
+                    raise
+                time.sleep(2.0**attempt)  # until the cluster knows who is gone
+                self.client.wait_for_workers(1)
+        volume = sum(map(_bytes, sent))
+        self.traffic.append(Traffic(work.__name__, time.perf_counter() - began, volume, _bytes(found)))
+        return found
+
+
+def _bytes(value: Any) -> int:
+    """Size of all arrays inside a value."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if sp.issparse(value):
+        return value.data.nbytes + value.indices.nbytes + value.indptr.nbytes
+    if isinstance(value, dict):
+        return sum(map(_bytes, value.values()))
+    return sum(map(_bytes, value)) if isinstance(value, (list, tuple)) else 8
+
+
+def fit_graph(model, graph: Graph, seeds, callback, client) -> None:
+    """Shards of a graph in the client's memory."""
+    if graph.n_hidden:
+        raise ValueError(
+            f"fit(client=...) takes graphs without hidden dyads so far; this one has {graph.n_hidden}. "
+            "Fit without client, or give the graph without them."
+        )
+    problem = large.problem_of(model, graph)
+    bounds = cut_points(graph.n_nodes, graph.n_links)
+    frame = rounds.frame_of(problem, np.diff(problem.start))
+    light = tuple(rounds.bare(frame))
+    shards = [
+        client.submit(partitions.shard_of_rows, light, *_rows(problem, low, high), pure=False)
+        for low, high in pairwise(bounds)
+    ]
+    search(model, DaskFleet(client, shards, bounds), frame, problem.value.sum() / 2, seeds, callback)
+
+
+def fit_partitions(model, table, client, callback=None):
+    """Shards of an edge list in partitions, made by the workers; the links never come to the client."""
+    began = time.perf_counter()
+    if client is None:
+        raise ValueError("A Dask table of links is fitted on its cluster: pass fit(table, client=client).")
+    counts = model.family == "poisson"
+    if model.family not in ("bernoulli", "poisson") or model.link == "logit":
+        raise ValueError(
+            f"A Dask table uses the sparse engine, for 0/1 links or counts; family is {model.family!r} and link "
+            f"{model.link!r}. Use family='bernoulli' or 'poisson' and link='auto'."
+        )
+    parts, n, n_lines = partitions.extent(table, client)
+    problem = large.problem_of(model, _unlinked(n))
+    bounds = cut_points(n, n_lines)
+    shards = partitions.shuffle(parts, rounds.bare(problem), bounds, counts, client)
+    degree, links = partitions.degrees(shards, client)
+    frame = rounds.frame_of(problem, degree)
+    model.link_ = "exposure"
+    search(model, DaskFleet(client, shards, bounds), frame, links, model._seeds(), callback or (lambda progress: None))
+    model._expert = None
+    model.graph_, model.labels_in_ = _unlinked(n), None
+    model.n_communities_ = model.memberships_.shape[1]
+    model.notes_ = ["The links stayed on the cluster: graph_ has the nodes alone, so all pairs count as unlinked."]
+    model.fit_seconds_ = time.perf_counter() - began
+    return model
+
+
+def _unlinked(n: int) -> Graph:
+    return Graph(sp.csr_array((n, n)))
+
+
+def cut_points(n: int, n_links: int) -> np.ndarray:
+    """Where shards begin; the last entry is n."""
+    number = min(max(FEWEST, -(-n_links // SHARD_LINKS)), n)
+    return np.array([n * s // number for s in range(number + 1)])
+
+
+def _rows(problem: Problem, low: int, high: int) -> at.Rows:
+    start = problem.start[low : high + 1]
+    part = slice(start[0], start[-1])
+    as_source = problem.middle[low:high] - start[:-1]
+    return at.Rows(
+        np.arange(low, high), np.diff(start), as_source, problem.node[part].astype(np.int64), problem.value[part]
+    )
+
+
+def search(model, fleet: DaskFleet, frame: Problem, n_links: float, seeds, callback) -> None:
+    """Rounds until a step gains less than ``tol``, and what they found."""
+    seed, begun = int(seeds.generate_state(1)[0]), time.perf_counter()
+    history: list[Step] = []
+
+    def note(t, state):
+        value = rounds.objective(frame, state, fleet)
+        history.append(Step(0, t, time.perf_counter() - begun, value, len(state.size)))
+        return value
+
+    def done(t, state):
+        value = note(t + 1, state)
+        told = callback(Progress("search", 0, 1, t + 1, model.max_iter, value, len(state.size)))
+        return told or history[-2].objective - value <= model.tol * abs(value)
+
+    with announce_compilation():
+        state = rounds.init(frame, fleet, n_links, seed)
+        note(0, state)
+        turns = iter(range(1, model.max_iter + 1))
+        state = iterate(lambda s: rounds.step(frame, s, fleet, [seed, next(turns)]), state, model.max_iter, done, None)
+    large.keep(model, [(frame, state, history)])
+    model.traffic_ = _summary(fleet.traffic)
+
+
+def _summary(traffic: list[Traffic]) -> dict[str, dict[str, float]]:
+    """Rounds, seconds and bytes by the work that was done."""
+    found: dict[str, dict[str, float]] = {}
+    for line in traffic:
+        entry = found.setdefault(line.work, {"rounds": 0, "seconds": 0.0, "sent": 0, "received": 0})
+        entry["rounds"] += 1
+        for name in ("seconds", "sent", "received"):
+            entry[name] += getattr(line, name)
+    return found

@@ -1,0 +1,183 @@
+"""The sparse engine over shards: exact in every round, and the same whoever does the work."""
+
+import contextlib
+import logging
+import os
+import signal
+
+import numpy as np
+import oracles_sparse as oracle
+import pytest
+from test_sparse import dense_groups
+
+import klafter as kl
+from klafter.graph import Graph
+from klafter.models.distributed import _rows, cut_points
+from klafter.search import sparse as engine
+from klafter.search import sparse_rounds as rounds
+from klafter.search import sparse_shards as at
+from klafter.search.sparse_state import as_problem, as_state
+
+pytest.importorskip("distributed")
+
+
+def in_shards(graph, counts=False, number=3):
+    problem = as_problem(graph, counts=counts)
+    bounds = np.array([problem.n * s // number for s in range(number + 1)])
+    frame = rounds.frame_of(problem, np.diff(problem.start))
+    shards = [at.make_shard(rounds.bare(frame), _rows(problem, a, b)) for a, b in zip(bounds[:-1], bounds[1:])]  # noqa: RUF007
+    return problem, frame, rounds.Here(shards, bounds)
+
+
+def whole(problem, frame, state):
+    """The same state laid out for the whole problem."""
+    z = engine.memberships(frame, state)
+    return as_state(problem, z, state.strength, state.background, state.send, state.receive)
+
+
+kinds = pytest.mark.parametrize(("directed", "counts"), [(False, False), (True, False), (False, True), (True, True)])
+
+
+@kinds
+def test_every_round_over_shards_lowers_the_exact_objective(directed, counts):
+    graph, truth = dense_groups(120, 4, 0.6, 0.02, 1, directed, counts)
+    problem, frame, fleet = in_shards(graph, counts)
+    state = rounds.first_state(frame, problem.value.sum() / 2)
+    empty = engine.objective(problem, engine.empty_state(problem))
+    assert rounds.objective(frame, state, fleet) == pytest.approx(empty)
+    values = [rounds.objective(frame, state, fleet)]
+    work = (
+        lambda s: rounds.births(frame, s, fleet, [0])[0],
+        lambda s: rounds.weights(frame, s, fleet, rounds=1),
+        lambda s: rounds.settle(frame, s, fleet),
+        lambda s: rounds.moves(frame, s, fleet)[0],
+    )
+    for turn in range(12):
+        state = work[turn % 4](state)
+        values.append(rounds.objective(frame, state, fleet))
+        assert values[-1] == pytest.approx(engine.objective(problem, whole(problem, frame, state)), rel=1e-10)
+    assert (np.diff(values) <= 1e-7).all()
+    assert oracle.average_f1(truth, engine.memberships(frame, state).toarray()) > 0.95
+
+
+def test_winners_are_never_linked():
+    graph, _ = dense_groups(60, 3, 0.5, 0.1, 2)
+    _, _, fleet = in_shards(graph)
+    gain = np.random.default_rng(0).integers(0, 4, 60).astype(float)
+    best = np.concatenate(fleet.each(at.winners, gain))
+    assert len(best)
+    assert not graph.links[best][:, best].nnz
+    assert (gain[best] > 0).all()
+
+
+def test_a_ball_has_all_links_among_its_nodes_and_nothing_owed_outside():
+    graph, _ = dense_groups(60, 3, 0.5, 0.1, 2, directed=True)
+    problem, frame, fleet = in_shards(graph)
+    nodes = np.arange(5, 50, 3)
+    parts = [at.rows_of(*pair) for pair in zip(fleet.shards, rounds.by_shard(nodes, fleet.bounds))]
+    ball = at.make_ball(rounds.bare(frame), parts)
+    links = np.zeros((60, 60))
+    for v, i in enumerate(nodes):
+        for p in range(ball.problem.start[v], ball.problem.middle[v]):
+            links[i, ball.nodes[ball.problem.node[p]]] = ball.problem.value[p]
+    inside = np.isin(np.arange(60), nodes)
+    np.testing.assert_array_equal(links, graph.links.toarray() * inside * inside[:, None])
+    np.testing.assert_array_equal(np.diff(ball.problem.start), np.diff(problem.start)[nodes])
+
+
+def test_trades_that_share_links_are_not_both_made_on_old_gains():
+    graph, _ = dense_groups(60, 1, 0.5, 0.0, 2)
+    problem, frame, fleet = in_shards(graph)
+    state = rounds.first_state(frame, problem.value.sum() / 2)
+    nodes, w = np.arange(40), np.array([0.3])
+    twice = [rounds.Trade(10.0, np.zeros(0, np.int64), nodes, np.ones((1, 40), bool), w) for _ in range(2)]
+    _, made = rounds.accept(frame, state, twice, fleet)
+    assert made == 1
+
+
+def cluster(**how):
+    from dask.distributed import LocalCluster
+
+    return LocalCluster(threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL, **how)
+
+
+@contextlib.contextmanager
+def client_of(**how):
+    from dask.distributed import Client
+
+    with cluster(**how) as group, Client(group) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return dense_groups(300, 5, 0.4, 0.02, 3)
+
+
+@pytest.fixture(scope="module")
+def alone(planted):
+    """The answer of one worker."""
+    with client_of(n_workers=1, processes=False) as client:
+        return kl.KLafter(link="exposure", random_state=0, max_iter=2).fit(planted[0], client=client)
+
+
+def test_one_worker_finds_what_was_planted_and_counts_its_traffic(planted, alone, tmp_path):
+    assert oracle.average_f1(planted[1], alone.memberships_) > 0.95
+    assert (np.diff([line.objective for line in alone.history_]) <= 1e-6).all()
+    assert alone.traffic_["tally"]["sent"] > 0
+    alone.save(tmp_path / "m.npz")
+    assert kl.load(tmp_path / "m.npz").traffic_["tally"]["rounds"] == alone.traffic_["tally"]["rounds"]
+    assert alone.predict_proba([(0, 1)]).shape == (1,)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_the_answer_does_not_depend_on_the_number_of_workers(planted, alone, workers):
+    with client_of(n_workers=workers, processes=False) as client:
+        model = kl.KLafter(link="exposure", random_state=0, max_iter=2).fit(planted[0], client=client)
+    assert model.objective_ == alone.objective_
+    assert (model.memberships_ != alone.memberships_).nnz == 0
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_changes_nothing(planted, alone):
+    killed = []
+
+    def kill_one(progress):
+        if not killed:
+            pid = next(iter(client.run(os.getpid).values()))
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+    with client_of(n_workers=2, processes=True) as client:
+        model = kl.KLafter(link="exposure", random_state=0, max_iter=2)
+        model.fit(planted[0], client=client, callback=kill_one)
+    assert killed
+    assert model.objective_ == alone.objective_
+    assert (model.memberships_ != alone.memberships_).nnz == 0
+
+
+def test_partitions_of_an_edge_list_give_the_same_fit_as_the_graph(planted, alone, tmp_path):
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    links = planted[0].links.tocoo()
+    keep = links.row < links.col
+    table = pd.DataFrame({"a": links.row[keep], "b": links.col[keep]}).sample(frac=1, random_state=0)
+    dd.from_pandas(table, npartitions=3).to_parquet(tmp_path / "links")
+    with client_of(n_workers=2, processes=False) as client:
+        model = kl.KLafter(random_state=0, max_iter=2).fit(dd.read_parquet(tmp_path / "links"), client=client)
+        with pytest.raises(ValueError, match="Number the nodes first"):
+            kl.KLafter().fit(dd.from_pandas(table.astype(str), npartitions=1), client=client)
+    assert model.objective_ == pytest.approx(alone.objective_, rel=1e-12)
+    assert (model.memberships_ != alone.memberships_).nnz == 0
+    assert model.graph_.n_links == 0
+
+
+def test_what_a_cluster_does_not_take_is_said(planted):
+    with pytest.raises(ValueError, match="without hidden dyads"):
+        kl.KLafter(link="exposure").fit(Graph(np.ones((5, 5)), hidden=np.array([[0, 1]])), client=object())
+
+
+def test_shards_follow_from_the_graph_alone():
+    assert len(cut_points(100, 500)) == 9
+    assert len(cut_points(3, 2)) == 4
+    assert len(cut_points(10**6, 10**8)) == 21
