@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from klafter.graph import checks
 from klafter.graph.graph import Graph
 
 
@@ -52,8 +54,22 @@ def assemble(edges: Edges, n: int, *, directed: bool | None = None, labels=None,
         f"{len(apart) - apart.sum():,} {_plural('self-link', len(apart) - apart.sum())} dropped." * (not apart.all()),
         f"{zeros:,} {_plural('link', zeros)} of value 0 read as no link." * bool(zeros),
     ]
-    notes = [*notes, *filter(None, found)]
-    return Graph(links, directed=directed, labels=labels, attributes=attributes, notes=notes)
+    notes = (*notes, *filter(None, found))
+    if not np.isfinite(links.data).all():
+        return Graph(links, directed=directed, labels=labels, attributes=attributes, notes=notes)  # says what is wrong
+    if not directed and not symmetric:
+        links = sparse.csr_array(links + links.T.tocsr())
+    links.sort_indices()
+    columns = {str(k): checks.column(k, v, n) for k, v in (attributes or {}).items()}
+    return Graph.trusted(
+        links,
+        sparse.csr_array((n, n), dtype=bool),
+        directed=bool(directed),
+        labels=None if labels is None else checks.label_array(labels, n),
+        attributes=MappingProxyType(columns),
+        covariates=MappingProxyType({}),
+        notes=notes,
+    )
 
 
 def is_symmetric(links: sparse.csr_array) -> bool:
