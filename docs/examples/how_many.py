@@ -14,19 +14,19 @@ from klafter.datasets import load_les_miserables, make_lfrm
 from klafter.evaluation import average_f1
 from klafter.report import plot_history, plot_path
 
-graph, truth = make_lfrm(n=80, k=4, random_state=0)
+graph, truth = make_lfrm(n=60, k=3, random_state=0)
 for penalty in (0.0, 20.0, 200.0):
     model = kl.KLafter(penalty=penalty, n_init=1, n_smooth=0, random_state=0).fit(graph)
     agreement = average_f1(model.memberships_, truth.memberships)
     print(f"penalty {penalty:5}: {model.n_communities_} communities, average F1 with the planted ones {agreement:.2f}")
 
 # %%
-# Four communities were planted. A real network has no such number behind it.
+# Three communities were planted. A real network has no such number behind it.
 # There, hidden links can judge: ``KLafterCV`` fits each penalty to a part of the pairs and keeps the one that predicts
 # the others best.
 
 novel = load_les_miserables()
-penalties = [-1.0, 0.0, 5.0, 15.0, 40.0]
+penalties = [0.0, 5.0, 15.0, 40.0]
 for penalty in penalties:
     model = kl.KLafter(penalty=penalty, n_init=2, n_smooth=0, random_state=0).fit(novel)
     print(f"penalty {penalty:5}: {model.n_communities_} communities of {[len(c) for c in model.communities()]}")

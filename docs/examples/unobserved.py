@@ -13,14 +13,14 @@ import klafter as kl
 from klafter.datasets import make_lfrm
 from klafter.evaluation import link_measures
 
-graph, truth = make_lfrm(n=120, random_state=3)
+graph, truth = make_lfrm(n=90, random_state=3)
 print(graph)
 
 # %%
 # Hide the pairs among half of the nodes.
 
 rng = np.random.default_rng(0)
-missed = rng.permutation(graph.n_nodes)[:60]
+missed = rng.permutation(graph.n_nodes)[:45]
 pairs = np.array([(i, j) for i in missed for j in missed if i < j])
 values = np.asarray(graph.links[pairs[:, 0], pairs[:, 1]]).ravel()
 unknown = graph.hide(pairs)
@@ -38,7 +38,7 @@ denied = kl.Graph(links)
 
 fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 for name, network in {"left open": unknown, "read as no": denied}.items():
-    model = kl.KLafter(n_init=2, n_smooth=20, random_state=0).fit(network)
+    model = kl.KLafter(n_init=1, n_smooth=20, random_state=0).fit(network)
     chance = model.predict_proba(pairs)
     ax.hist(chance[values > 0], bins=np.linspace(0, 1, 21), histtype="step", lw=2, label=name)
     auc = link_measures(values, chance)["roc_auc"]

@@ -34,10 +34,10 @@ class Meter:
                 done, f"{progress.stage}, {progress.run + 1} of {progress.n_runs}, {progress.n_communities} communities"
             )
 
-    def at(self, done: float, text: str) -> None:
-        """Move the bar to a share of the whole."""
+    def at(self, done: float | None, text: str) -> None:
+        """Move the bar to a share of the whole; None when nobody knows how far the whole is."""
         if self._advance is not None:
-            self._advance(min(done, 1.0), text)
+            self._advance(None if done is None else min(done, 1.0), text)
 
 
 @contextmanager
@@ -58,17 +58,29 @@ def watched(quiet: bool) -> Iterator[Meter]:
 
 
 def _bar(console) -> Iterator[Meter]:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         BarColumn(30),
         TaskProgressColumn(),
         TimeRemainingColumn(elapsed_when_finished=True),
+        TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
-        yield Meter(lambda done, text: bar.update(task, completed=done, description=text))
+
+        def advance(done: float | None, text: str) -> None:
+            bar.update(task, total=None if done is None else 1.0, completed=done, description=text)
+
+        yield Meter(advance)
 
 
 class Interrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +45,12 @@ def reproduce(
     results.mkdir(parents=True, exist_ok=True)
     measure = getattr(paper, part)
     with watched(quiet or as_json) as meter:
-        options = {"data_home": data, "n_jobs": jobs, "callback": lambda record: meter.at(0.0, _line(record))}
+        done = count(1)
+        options = {
+            "data_home": data,
+            "n_jobs": jobs,
+            "callback": lambda record: meter.at(None, f"{next(done)} done: {_line(record)}"),
+        }
         known = signature(measure).parameters
         content = measure(quick, results, **{name: value for name, value in options.items() if name in known})
     if document is not None:
