@@ -70,9 +70,10 @@ def _bar(console) -> Iterator[Meter]:
     columns = (
         BarColumn(30),
         TaskProgressColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TimeRemainingColumn(),
+        TextColumn("left,"),
         TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
+        TextColumn("passed: {task.description}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
