@@ -1,4 +1,4 @@
-"""What the paper reports, to stand beside what is measured here (R. Arora et al., IJCAI 2018)."""
+"""What the paper reports, to stand beside what is measured here (G. Arora et al., IJCAI 2018)."""
 
 NETWORKS = ("lazega_advice", "lazega_work", "lazega_friend", "protein230", "nips234")
 TITLES = {

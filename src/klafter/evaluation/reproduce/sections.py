@@ -34,7 +34,7 @@ def opening(quick: bool) -> str:
     note = "\n\n**These are quick runs: one split, short chains. They show that it works, and prove nothing.**"
     return (
         "# The paper again\n\n"
-        "What R. Arora et al. (IJCAI 2018) report of K-LAFTER, measured again. This page is generated from saved "
+        "What G. Arora et al. (IJCAI 2018) report of K-LAFTER, measured again. This page is generated from saved "
         f"results by `klafter reproduce all{' --quick' if quick else ''}`.{note if quick else ''}"
     )
 
