@@ -81,8 +81,11 @@ def opened(browser, small):
 
 
 def open_page(browser, path):
+    from selenium.webdriver.support.ui import WebDriverWait
+
     browser.get(path.as_uri())
-    assert browser.execute_script("return 'ready' in document.documentElement.dataset")
+    ready = "return 'ready' in document.documentElement.dataset"
+    WebDriverWait(browser, 20).until(lambda page: page.execute_script(ready), f"{path.name} is not ready")
     return browser
 
 

@@ -17,7 +17,9 @@ import numpy as np
 from klafter.report.network import MEMBERS
 from klafter.report.tables import Facts, gather
 
-SCRIPTS = ("page.js", "network.js", "tables.js", "charts.js", "matrix.js", "main.js")
+SCRIPTS = [
+    f"{name}.js" for name in ["page", "scenes", "picture", "panel", "network", "tables", "charts", "matrix", "main"]
+]
 
 
 def report(model, path, *, held=None, title: str | None = None) -> Path:

@@ -1,0 +1,53 @@
+// The panel: a node, a community, or the legend.
+function describe(item) {
+  if (item.node === undefined) {
+    const c = communities[item.community];
+    return [el("b", {}, nameOf(item.community)), `${many(c.size, "member")}, ${many(c.n_shared, "shared", "shared")}`];
+  }
+  const lines = nodes.memberships[item.node].map((k) => el("div", {}, dot(colours[k]), nameOf(k)));
+  return [el("b", {}, item.text), el("div", {}, many(nodes.degrees[item.node], "link")), ...lines, ...attributesOf(item.node).map(([name, value]) => el("div", {}, `${name}: ${value}`))];
+}
+
+function attributesOf(i) {
+  return Object.entries(nodes.attributes).flatMap(([name, [values, codes]]) => (codes[i] < 0 ? [] : [[name, values[codes[i]]]]));
+}
+
+
+function details() {
+  const content = chosen.node !== null ? nodeDetails(chosen.node) : chosen.community !== null ? communityDetails(chosen.community) : legend();
+  $("details").replaceChildren(...content);
+  $("details").scrollTop = 0;
+}
+
+const clear = () => el("button", { type: "button", class: "link", onclick: () => select({}) }, "Clear");
+const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]).flat());
+
+function nodeDetails(i) {
+  const mine = nodes.memberships[i];
+  const rows = [["links", count(nodes.degrees[i])], ...attributesOf(i)];
+  return [el("h3", {}, label(i)), facts(rows), el("h4", {}, mine.length ? "Communities" : "In no community"),
+    el("div", { class: "chips" }, mine.map((k) => chip(k))), el("p", {}, clear())];
+}
+
+function communityDetails(k) {
+  const c = communities[k];
+  const rows = [["members", count(c.size)], ["in others too", count(c.n_shared)]];
+  if (c.density !== null) rows.push(["inner density", percent(c.density)]);
+  if (c.affinity !== null) rows.push(["affinity", digits(c.affinity)]);
+  if (c.stability !== null) rows.push(["stability", percent(c.stability)]);
+  const inside = DATA.overview && picture.scene.of !== k ? el("button", { type: "button", class: "more", onclick: () => lookInside(k) }, "Look inside") : null;
+  const common = c.enriched.slice(0, 4).map(enriched);
+  return [el("h3", {}, dot(colours[k]), nameOf(k)), facts(rows), ...(inside ? [inside] : []),
+    ...(common.length ? [el("h4", {}, "Over-represented"), ...common] : []),
+    el("h4", {}, "Members, tightest first"), el("div", { class: "members" }, c.members.slice(0, 60).flatMap((i, t) => (t ? [", ", nodeButton(i)] : [nodeButton(i)])), c.size > 60 ? ` and ${count(c.size - 60)} more` : ""),
+    ...(c.shared_with.length ? [el("h4", {}, "Shares members with"), el("div", { class: "chips" }, c.shared_with.map(([other, n]) => chip(other, `${other} · ${count(n)}`)))] : []),
+    el("p", {}, clear())];
+}
+
+function legend() {
+  const order = communities.map((c) => c.number).sort((a, b) => communities[b].size - communities[a].size);
+  if (!order.length) return [el("p", { class: "muted" }, "The model found no communities: how much each node links explains the network.")];
+  const shown = order.slice(0, 80);
+  return [el("h3", { class: "small" }, "Communities, largest first"), el("div", { class: "chips" }, shown.map((k) => chip(k, `${k} · ${count(communities[k].size)}`))),
+    ...(order.length > shown.length ? [el("p", { class: "muted" }, `and ${count(order.length - shown.length)} more in the table below`)] : [])];
+}
