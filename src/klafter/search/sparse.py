@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from klafter.core.draws import Draw
 from klafter.graph import Graph
 from klafter.search.sparse_births import births, what_is_owed
 from klafter.search.sparse_kernels import score_rows, settle_rows
-from klafter.search.sparse_moves import deaths, dissolves, merges, splits, without_weakest
+from klafter.search.sparse_moves import deaths, dissolves, doubtful, given_up, merges, splits, without_weakest
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
 from klafter.search.sparse_weights import fit_totals, objective_from, weight_step
@@ -28,6 +29,8 @@ from klafter.search.sparse_weights import fit_totals, objective_from, weight_ste
 HOPE = 0.1  # share of the links that first births expect the background to keep
 ECHOES = 3  # rounds of such births
 RENEWED = 0.15  # share of the communities that start anew when nothing else gains
+DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
+TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
 WARM_UP = 3  # rounds of weights and flips before degree factors are free
 
 
@@ -94,12 +97,33 @@ def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | 
     crew = crew or Crew(1)
     state, made = births(problem, copy_state(state), rng, crew)
     state = weights(problem, settle(problem, without_empty(problem, state), crew), crew)
-    for move in (merges, dissolves, deaths, splits):
+    for move in (partial(merges, local=True), partial(dissolves, local=True), deaths, splits):
         state, more = move(problem, state, crew)
         state, made = without_empty(problem, state), made + more
+    if made == 0:
+        state, made = rethink(problem, state, crew)
     if made == 0 and len(state.size) and share_unexplained(problem, state, crew) > HOPE:
         return renew(problem, state, rng, crew)
     return weights(problem, settle(problem, state, crew), crew) if made else state
+
+
+def rethink(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
+    """Do without one community whose members are mostly in others, if that is better after weights have followed.
+
+    Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
+    """
+    trials = int(np.clip(TRIED_LINKS // max(len(problem.node), 1), 1, TRIALS))
+    some = doubtful(problem, state, crew, DOUBTFUL)[:trials]
+    goal = objective(problem, state, crew) if len(some) else 0.0
+    for k in some:
+        trial = given_up(problem, copy_state(state), np.array([k]))
+        before, value = np.inf, objective(problem, trial, crew)
+        while value >= goal and (before - value) * PROMISE > value - goal:
+            trial = settle(problem, weights(problem, trial, crew), crew)
+            before, value = value, objective(problem, trial, crew)
+        if value < goal:
+            return trial, 1
+    return state, 0
 
 
 def renew(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:

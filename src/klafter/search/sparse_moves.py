@@ -87,12 +87,16 @@ def _trade(problem, state, out, nodes, z, w, space, rounds: int = 12) -> Trade:
     return Trade(-1.0 if empty else gain, out, nodes, z, w)
 
 
-def merges(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
+def merges(
+    problem: Problem, state: State, crew: Crew, *, local: bool = False, attract: bool = True
+) -> tuple[State, int]:
     """Make one of two communities that overlap or have links to explain between them."""
     parts = Parts(*members(problem, state))
     pairs = overlapping(problem, state, local)
-    if not local:
-        pairs = sorted(set(pairs) | set(attracted(problem, state, crew)))
+    if attract:
+        changed = restless(state) | (not local)
+        more = [(k, m) for k, m in attracted(problem, state, crew) if changed[k] or changed[m]]
+        pairs = sorted({*pairs, *more})
     return accept(problem, state, crew.map(lambda pair: merged(problem, state, parts, pair, crew), pairs), crew)
 
 
@@ -140,6 +144,14 @@ def overlapping_partners(problem: Problem, state: State, local: bool = False) ->
     return {k: sorted(some, key=lambda m: (-common[k, m], m))[:PARTNERS] for k, some in near.items()}
 
 
+def doubtful(problem: Problem, state: State, crew: Crew, share: float) -> list[int]:
+    """Communities with more than a share of their members in one that overlaps them much; the least missed first."""
+    parts, near = Parts(*members(problem, state)), overlapping_partners(problem, state)
+    inside = {k: np.isin(parts.of(k), np.concatenate([parts.of(m) for m in near[k]])).mean() for k in near}
+    missed = {k: -farewell(problem, state, parts, k, crew).gain for k in near if inside[k] > share}
+    return sorted(missed, key=lambda k: (missed[k], k))
+
+
 def overlapping(problem: Problem, state: State, local: bool = False) -> list[tuple[int, int]]:
     """Pairs of communities that have much of the smaller in common."""
     z = memberships(problem, state)
@@ -185,9 +197,16 @@ def farewell(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -
     return Trade(trade_gain(problem, state, mine, out, z, none, 0, own_space(problem, crew).local), out, mine, z, none)
 
 
+def given_up(problem: Problem, state: State, some: np.ndarray) -> State:
+    """The state without some communities."""
+    parts, none = Parts(*members(problem, state)), np.zeros(0)
+    for k in some:
+        mine = parts.of(k)
+        make_trade(problem, state, mine, np.array([k]), NOTHING, np.zeros((0, len(mine)), bool), none)
+    return without_empty(problem, state)
+
+
 def without_weakest(problem: Problem, state: State, crew: Crew, share: float) -> State:
     """The state without those communities that are worth least for a member."""
     trades = sorted(farewells(problem, state, crew), key=lambda trade: -trade.gain / len(trade.nodes))
-    for trade in trades[: int(np.ceil(share * len(trades)))]:
-        make_trade(problem, state, trade.nodes, trade.out, NOTHING, trade.z, trade.w)
-    return without_empty(problem, state)
+    return given_up(problem, state, np.array([t.out[0] for t in trades[: int(np.ceil(share * len(trades)))]], np.int64))

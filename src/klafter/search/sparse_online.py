@@ -4,6 +4,8 @@ What it costs: two passes over the links for weights and objective, which is a f
 the ends of the links that came or went, the communities they are in and the nodes next to those that moved.
 """
 
+from functools import partial
+
 import numpy as np
 
 from klafter.search.sparse import settle, weights
@@ -21,7 +23,7 @@ def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Gene
     state = settle(problem, state, crew, among=nodes)
     state, born = births(problem, state, rng, crew, among=nodes)
     state = without_empty(problem, shaken(problem, state, nodes))
-    for move in (merges, dissolves, deaths):
+    for move in (partial(merges, attract=False), dissolves, deaths):
         state, made = move(problem, state, crew, local=True)
         state, born = without_empty(problem, state), born + made
     state, made = splits(problem, state, crew)
