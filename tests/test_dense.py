@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from klafter.core.families import FAMILIES, Law
 from klafter.core.problem import make_priors, make_problem
 from klafter.graph import Graph
+from klafter.models.restart import Recipe, Task, restart
 from klafter.search import dense
 from klafter.search.starts import coin_flips, neighbourhoods
 
@@ -44,32 +45,30 @@ def test_the_exhaustive_search_agrees_with_a_general_optimiser(name):
     assert oracles.polished(graph, problem, z) == pytest.approx(best, abs=1e-5)
 
 
-# no birth makes a community of one, such as a hub, and none makes the receivers of arcs at T = 1
-HARD = {("a star", 1.0), ("a star", 0.1), ("who asks and who answers", 1.0)}
+# the second community of five nodes lowers Q, but by less than Laplace's price of its weights
+HARD = {("who asks and who answers", 1.0)}
 
 
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize(("penalty", "temperature"), [(0.3, 0.1), (-2.0, 1.0)])
 def test_search_finds_what_an_exhaustive_search_finds(name, penalty, temperature):
-    """A seed stands for six restarts, as in KLafter: from no communities, and from two neighbourhoods."""
+    """A seed stands for six restarts, as in KLafter, each with its smoothing sweeps."""
     graph, problem = small_problem(name, penalty, temperature)
     best, _ = oracles.exhaustive_search(graph, problem, 2)
-    found = np.array([min(search(graph, problem, 6 * seed + r) for r in range(6)) for seed in range(6)])
+    found = np.array([min(search(graph, problem, seed, r) for r in range(6)) for seed in range(6)])
     assert found.min() > best - 1e-5
-    if (name, temperature) in HARD and np.mean(found < best + 0.05) <= 0.5:
+    if (name, temperature) in HARD and np.mean(found < best + 0.01) <= 0.5:
         pytest.xfail("the search misses the optimum in most seeds")
-    assert np.mean(found < best + 0.05) > 0.5
+    assert np.mean(found < best + 0.01) > 0.5
 
 
-def search(graph, problem, seed):
-    """Q after ten steps, checked."""
-    rng = np.random.default_rng(seed)
-    state = dense.init(problem, rng, neighbourhoods(problem, 2 * (seed % 2), rng))
-    for _ in range(10):
-        state = dense.step(problem, state, rng, max_communities=2)
-    value = dense.objective(problem, state)
-    assert value == pytest.approx(oracles.objective(graph, problem, state), abs=1e-8)
-    return value
+def search(graph, problem, seed, run):
+    """Q where a restart ends, checked."""
+    recipe = Recipe(None, max_communities=2, max_iter=10, tol=1e-6, n_smooth=120, max_draws=10)
+    task = Task(run, 6, np.random.SeedSequence([seed, run]), None)
+    outcome = restart(problem, recipe, task, lambda progress: False, None)
+    assert outcome.objective == pytest.approx(oracles.objective(graph, problem, outcome.state), abs=1e-8)
+    return outcome.objective
 
 
 @pytest.mark.parametrize("family", FAMILIES)

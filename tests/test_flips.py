@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES
-from klafter.core.objective import flip_gain
+from klafter.core.kernel import kernel
+from klafter.core.objective import flip_gains
 from klafter.core.problem import add_communities
-from klafter.core.rows import make_cache, new_row
-from klafter.search.flips import PASSES, descend_column, descend_rows, load_rows, sample_row
+from klafter.core.rows import load_rows
+from klafter.core.view import DERIVED, as_view, derive, look
+from klafter.search.flips import PASSES, descend, sample_row
 
 N = 7
 quick = settings(max_examples=15, deadline=None, derandomize=True)
@@ -29,13 +31,8 @@ cases = st.fixed_dictionaries(
 
 def gains(problem, state):
     """The gain of every flip, (K, n)."""
-    cache, rows = make_cache(state, problem.dyads.directed), (new_row(N), new_row(N))
-    answer = np.empty(state.z.shape)
-    for i in range(N):
-        load_rows(problem, state, cache, i, rows)
-        for k in range(len(state.z)):
-            answer[k, i] = flip_gain(problem, state, cache, rows, i, k)
-    return answer
+    view = look(problem, state)
+    return np.column_stack([flip_gains(view, i) for i in range(N)])
 
 
 def falls(graph, problem, state):
@@ -73,9 +70,10 @@ def test_gains_stay_right_when_affinities_are_at_their_bounds(directed):
     assert gains(problem, state) == pytest.approx(falls(graph, problem, state), rel=1e-9, abs=1e-6)
 
 
-def same_cache(problem, state, cache):
-    fresh = make_cache(state, problem.dyads.directed)
-    return all(np.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(cache, fresh))
+def still_true(problem, state, fields):
+    """Whether what was derived before the moves is what would be derived now."""
+    fresh = derive(problem, state)
+    return all(np.allclose(getattr(fields, name), getattr(fresh, name), rtol=1e-9, atol=1e-9) for name in DERIVED)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -84,12 +82,12 @@ def same_cache(problem, state, cache):
 def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before = oracles.objective(graph, problem, state)
-    cache, total, fall = make_cache(state, problem.dyads.directed), 0.0, 1.0
+    fields, total, fall = derive(problem, state), 0.0, 1.0
     while fall > 0.0:
-        fall = descend_rows(problem, state, cache, np.arange(N), PASSES)
+        fall = descend(as_view(fields), np.arange(N), -1, PASSES)
         total += fall
     assert before - oracles.objective(graph, problem, state) == pytest.approx(total, rel=1e-9, abs=1e-7)
-    assert same_cache(problem, state, cache)
+    assert still_true(problem, state, fields)
     assert (falls(graph, problem, state)[state.z.any(axis=1)] < 1e-7).all()
 
 
@@ -99,11 +97,17 @@ def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, opti
 def test_a_column_sweep_returns_its_fall_and_never_empties_the_community(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before = oracles.objective(graph, problem, state)
-    cache = make_cache(state, problem.dyads.directed)
-    fall = descend_column(problem, state, cache, (new_row(N), new_row(N)), np.arange(N), 0)
+    fields = derive(problem, state)
+    fall = descend(as_view(fields), np.arange(N), 0, 1)
     assert before - oracles.objective(graph, problem, state) == pytest.approx(fall, rel=1e-9, abs=1e-7)
     assert state.z[0].any()
-    assert same_cache(problem, state, cache)
+    assert still_true(problem, state, fields)
+
+
+@kernel
+def draw_memberships(view, i, rng):
+    load_rows(view, i)
+    sample_row(view, i, np.empty(view.z.shape[0]), rng)
 
 
 def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():
@@ -113,9 +117,7 @@ def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():
     start, rng, hits, n_draws = state.z.copy(), np.random.default_rng(0), 0, 4000
     for _ in range(n_draws):
         state.z[:] = start
-        cache, rows = make_cache(state, False), (new_row(N), new_row(N))
-        load_rows(problem, state, cache, 2, rows)
-        sample_row(problem, state, cache, rows, 2, np.empty(1), rng)
+        draw_memberships(look(problem, state), 2, rng)
         hits += int(state.z[0, 2])
     p = 1 / (1 + np.exp(-gain))
     assert abs(hits / n_draws - p) < 4 * np.sqrt(p * (1 - p) / n_draws)

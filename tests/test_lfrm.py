@@ -10,6 +10,7 @@ from klafter.core.families import FAMILIES, Law
 from klafter.core.problem import empty_state, make_priors, make_problem
 from klafter.sampling import lfrm
 from klafter.sampling.lfrm import Chain
+from klafter.search.weights import fit_weights
 
 SCALES = (3.2, 1.4)
 
@@ -123,8 +124,12 @@ def test_geweke_notices_alpha_drawn_with_one_community_too_many(monkeypatch):
 
 
 def test_geweke_notices_weights_that_are_minimised_instead_of_drawn(monkeypatch):
-    right = lfrm.sweep_weights
-    monkeypatch.setattr(lfrm, "sweep_weights", lambda p, s, c, sampling, rng: right(p, s, c, False, rng))
+    def minimise(problem, chain, rng, *, learn):
+        chain = right(problem, chain, rng, learn=learn)
+        return chain._replace(state=fit_weights(problem._replace(priors=chain.priors), chain.state))
+
+    right = lfrm.step
+    monkeypatch.setattr(lfrm, "step", minimise)
     assert chains.worst(geweke("bernoulli", False, 200)) > 6
 
 

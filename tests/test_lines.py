@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from klafter.core.families import FAMILIES, Law
-from klafter.core.lines import Axis, line_fall, line_slopes, minimise_line, new_line, put, sample_line
+from klafter.core.lines import Axis, Line, line_fall, line_slopes, minimise_line, sample_line
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 seeds = st.integers(0, 10_000)
@@ -26,9 +26,7 @@ def draw_line(family, seed, whole=False):
     if family == "exposure":
         c = np.abs(c)
         x = np.abs(x) + 0.01 + 0.9 * c  # what theta = 0.9 adds, and something else
-    line = new_line(M)
-    for t in range(M):
-        put(law, line, t, x[t], y[t], c[t])
+    line = Line(x, np.exp(x), y, c)
     lower = 0.0 if family == "exposure" else -30.0
     axis = Axis(0.9, 0.6, lower, 30.0)
 
@@ -73,10 +71,8 @@ def test_the_minimum_is_stationary_or_at_a_bound(family, seed, whole):
 
 
 def test_separable_dyads_without_a_prior_stop_at_the_bound():
-    law, line = Law(0), new_line(3)
-    for t in range(3):
-        put(law, line, t, 0.0, 1.0, 1.0)
-    assert minimise_line(law, line, 3, Axis(0.0, 0.0, -30.0, 30.0), 200) <= 30.0
+    line = Line(np.zeros(3), np.ones(3), np.ones(3), np.ones(3))
+    assert minimise_line(Law(0), line, 3, Axis(0.0, 0.0, -30.0, 30.0), 200) <= 30.0
 
 
 @pytest.mark.parametrize("family", FAMILIES)

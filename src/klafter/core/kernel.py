@@ -23,6 +23,13 @@ def inner(function):
     return compiled
 
 
+def inlined(function):
+    """An inner kernel that is copied into its callers: a call would touch the reference count of every array."""
+    compiled = inner(function)
+    compiled.targetoptions["forceinline"] = True
+    return compiled
+
+
 @contextmanager
 def announce_compilation(seconds: float = 1.5):
     """Say so when the first kernels of this process take long: they are being compiled, once for all later runs."""

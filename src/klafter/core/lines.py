@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
-from klafter.core.kernel import kernel
-from klafter.core.responses import CLIP
+from klafter.core.kernel import inlined, inner, kernel
 from klafter.core.rows import BLOCK
 
 
@@ -33,22 +32,21 @@ class Axis(NamedTuple):
     upper: float
 
 
-@kernel
+@inner
 def new_line(size):
     return Line(np.empty(size), np.empty(size), np.empty(size), np.empty(size))
 
 
-@kernel
-def put(law, line, m, x, y, c):
-    """Add a dyad to the line."""
+@inlined
+def put(line, m, x, e, y, c):
+    """Add a dyad to the line, with e = e^x where the family needs it."""
     line.x[m] = x
+    line.e[m] = e
     line.y[m] = y
     line.c[m] = c
-    if law.code == BERNOULLI:
-        line.e[m] = np.exp(min(max(x, -CLIP), CLIP))
 
 
-@kernel
+@inlined
 def linear_part(law, line, m):
     """sum_t y_t c_t where the Bernoulli loss is a product of 1 + e^x times e^(c delta) with c of 1 or 2; else NaN."""
     total = 0.0
@@ -59,7 +57,7 @@ def linear_part(law, line, m):
     return total
 
 
-@kernel
+@inlined
 def line_loss(law, line, m, linear, delta):
     """sum_t loss(y_t, x_t + c_t delta), up to a constant; the quick way where ``linear`` allows it."""
     total = 0.0
@@ -92,7 +90,7 @@ def line_slopes(law, line, m, delta):
     return first, second
 
 
-@kernel
+@inlined
 def phi(law, line, m, linear, axis, delta):
     """The objective along the line."""
     return line_loss(law, line, m, linear, delta) + 0.5 * axis.precision * (axis.theta + delta) ** 2

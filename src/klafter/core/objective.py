@@ -6,19 +6,18 @@ import numpy as np
 
 from klafter.core.kernel import inner, kernel
 from klafter.core.problem import Priors, Problem, State, keep_communities
-from klafter.core.rows import Cache, load_row, make_cache, new_row, row_loss, shift_loss
+from klafter.core.rows import load_row, load_rows, row_loss, shift_loss
+from klafter.core.view import look
 
 
 @kernel
-def data_loss(problem, state, cache):
+def data_loss(view):
     """sum over observed dyads of loss(y_ij, x_ij)."""
-    n = problem.dyads.n
-    row = new_row(n)
     total = 0.0
-    for i in range(n):
-        load_row(problem, state, cache, i, False, row)
-        total += row_loss(problem.law, row, problem.dyads.links_out, i)
-    return total if problem.dyads.directed else total / 2
+    for i in range(view.n):
+        load_row(view, i, view.out)
+        total += row_loss(view.law, view.out, view.links_out, i)
+    return total if view.directed else total / 2
 
 
 def column_price(priors: Priors, n: int, size) -> np.ndarray:
@@ -40,17 +39,15 @@ def weight_price(priors: Priors, w: np.ndarray, directed: bool) -> float:
     return float(squares.sum() if directed else np.triu(squares).sum())
 
 
-def objective(problem: Problem, state: State, cache: Cache | None = None) -> float:
+def objective(problem: Problem, state: State) -> float:
     """Q of a state; communities without members cost nothing."""
     alive = state.z.any(axis=1)
     if not alive.all():
-        state, cache = keep_communities(state, np.flatnonzero(alive)), None
+        state = keep_communities(state, np.flatnonzero(alive))
     priors, directed = problem.priors, problem.dyads.directed
-    if cache is None:
-        cache = make_cache(state, directed)
     social = (state.sender**2).sum() + ((state.receiver**2).sum() if directed else 0.0)
     return float(
-        data_loss(problem, state, cache)
+        data_loss(look(problem, state))
         + column_price(priors, problem.dyads.n, state.z.sum(axis=1)).sum()
         + weight_price(priors, state.w, directed)
         + 0.5 * (priors.sociality * social + priors.coefficient * (state.coefficients**2).sum())
@@ -59,34 +56,58 @@ def objective(problem: Problem, state: State, cache: Cache | None = None) -> flo
 
 
 @inner
-def column_weight_price(problem, state, cache, k):
+def column_weight_price(view, k):
     """T |W|^2 / (2 sw^2) over the free entries between community k and the living ones."""
-    total = 0.5 * problem.priors.diagonal * state.w[k, k] ** 2
-    for m in range(state.w.shape[0]):
-        if m != k and cache.size[m] > 0:
-            total += 0.5 * problem.priors.offdiagonal * state.w[k, m] ** 2
-            if problem.dyads.directed:
-                total += 0.5 * problem.priors.offdiagonal * state.w[m, k] ** 2
+    total = 0.5 * view.priors.diagonal * view.w[k, k] ** 2
+    for m in range(view.w.shape[0]):
+        if m != k and view.size[m] > 0:
+            total += 0.5 * view.priors.offdiagonal * view.w[k, m] ** 2
+            if view.directed:
+                total += 0.5 * view.priors.offdiagonal * view.w[m, k] ** 2
     return total
 
 
 @inner
-def membership_price(problem, state, cache, others, k):
-    """Rise of the prior terms of Q when a node joins community k of so many others."""
-    n, priors = problem.dyads.n, problem.priors
-    if others > 0:
-        return priors.temperature * np.log((n - others) / others)
-    return priors.penalty + priors.temperature * np.log(n) + column_weight_price(problem, state, cache, k)
+def founder_price(view, k):
+    """Rise of the prior terms of Q when a node joins community k, which has no other members."""
+    return view.priors.penalty + view.priors.temperature * np.log(view.n) + column_weight_price(view, k)
+
+
+@inner
+def next_gain(view, i, first, thresholds):
+    """The first community, from ``first`` on, whose flip lowers Q by more than its threshold, and that gain; else K.
+
+    The view's rows must be those of node i. Arrays are taken out of the view once: inside the loop each would count.
+    """
+    law, n, directed, temperature = view.law, view.n, view.directed, view.priors.temperature
+    z, size, out, into, links_out, links_in = view.z, view.size, view.out, view.into, view.links_out, view.links_in
+    pull_out, pull_in, exp_out, exp_in = view.pull_out, view.pull_in, view.exp_out, view.exp_in
+    for k in range(first, z.shape[0]):
+        if thresholds[k] == np.inf:
+            continue
+        d = 1 - 2 * np.int64(z[k, i])
+        others = size[k] - np.int64(z[k, i])
+        price = temperature * np.log((n - others) / others) if others > 0 else founder_price(view, k)
+        gain = -d * price - shift_loss(law, out, links_out, i, pull_out, exp_out, k, d)
+        if directed:
+            gain -= shift_loss(law, into, links_in, i, pull_in, exp_in, k, d)
+        if gain > thresholds[k]:
+            return k, gain
+    return z.shape[0], 0.0
+
+
+@inner
+def flip_gain(view, i, k, thresholds):
+    """Fall of Q when z_ik flips; ``thresholds`` is room for K numbers."""
+    thresholds[k] = -np.inf
+    return next_gain(view, i, k, thresholds)[1]
 
 
 @kernel
-def flip_gain(problem, state, cache, rows, i, k):
-    """Fall of Q when z_ik flips; rows are node i's dyads, outgoing and incoming."""
-    d = 1 - 2 * np.int64(state.z[k, i])
-    out, into = rows
-    others = cache.size[k] - np.int64(state.z[k, i])
-    gain = -d * membership_price(problem, state, cache, others, k)
-    gain -= shift_loss(problem.law, out, problem.dyads.links_out, i, cache.pull_out[k], cache.exp_out[k], d)
-    if problem.dyads.directed:
-        gain -= shift_loss(problem.law, into, problem.dyads.links_in, i, cache.pull_in[k], cache.exp_in[k], d)
-    return gain
+def flip_gains(view, i):
+    """The gains of all flips of node i."""
+    load_rows(view, i)
+    gains, room = np.empty(view.z.shape[0]), np.empty(view.z.shape[0])
+    for k in range(gains.size):
+        gains[k] = flip_gain(view, i, k, room)
+    return gains

@@ -5,123 +5,119 @@ Loss splits into the part of a non-link on every observed dyad and a correction 
 An unobserved j carries e^x = 0 and seen = 0, which takes it out of every sum without a branch.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, POISSON, loss
-from klafter.core.kernel import inner, kernel
+from klafter.core.kernel import inlined, inner
 from klafter.core.responses import CLIP
+from klafter.core.view import SAFE
 
 BLOCK = 64  # factors of 1 + e^x multiplied before one logarithm is taken
 
 
-class Cache(NamedTuple):
-    """Derived from the state: sizes, members, and what each node adds to its partners' x."""
-
-    size: np.ndarray  # (K,) int64
-    pull_out: np.ndarray  # (K, n): (W z_j)_k, what j adds to x_ij for each community k of i
-    pull_in: np.ndarray  # (K, n): (W' z_j)_k, what j adds to x_ji; the same array when undirected
-    exp_out: np.ndarray  # (K, n): e^pull_out, where the family needs it
-    exp_in: np.ndarray
-
-
-class Row(NamedTuple):
-    """One node's dyads in one direction."""
-
-    x: np.ndarray  # (n,)
-    e: np.ndarray  # (n,) e^x, 0 where not observed
-    seen: np.ndarray  # (n,) 1 where observed
-    base: np.ndarray  # (1,) sum over observed j of loss(0, x_j)
-
-
-def make_cache(state, directed: bool) -> Cache:
-    """The cache of a state, from scratch."""
-    z = state.z.astype(float)
-    pull_out = np.ascontiguousarray(state.w @ z)
-    exp_out = np.exp(np.clip(pull_out, -CLIP, CLIP))
-    size = state.z.sum(axis=1).astype(np.int64)
-    if not directed:
-        return Cache(size, pull_out, pull_out, exp_out, exp_out)
-    pull_in = np.ascontiguousarray(state.w.T @ z)
-    return Cache(size, pull_out, pull_in, exp_out, np.exp(np.clip(pull_in, -CLIP, CLIP)))
-
-
-@kernel
-def new_row(n):
-    return Row(np.empty(n), np.empty(n), np.empty(n), np.zeros(1))
-
-
-@inner
-def log_product(e, f):
-    """sum_j log(1 + e_j f_j), one logarithm for a block of terms."""
+@inlined
+def log_product(e, factors, k):
+    """sum_j log(1 + e_j f_j) with row k of the factors, one logarithm for a block of terms."""
     total = 0.0
     for start in range(0, e.size, BLOCK):
         stop = min(start + BLOCK, e.size)
         p = 1.0
         for j in range(start, stop):
-            p *= 1.0 + e[j] * f[j]
+            p *= 1.0 + e[j] * factors[k, j]
         if p < 1e300:
             total += np.log(p)
         else:  # the product overflowed
             for j in range(start, stop):
-                total += np.log1p(e[j] * f[j])
+                total += np.log1p(e[j] * factors[k, j])
     return total
 
 
-@inner
-def log_quotient(e, f):
+@inlined
+def log_quotient(e, factors, k):
     """sum_j log(1 + e_j / f_j)."""
     total = 0.0
     for start in range(0, e.size, BLOCK):
         stop = min(start + BLOCK, e.size)
         p = 1.0
         for j in range(start, stop):
-            p *= 1.0 + e[j] / f[j]
+            p *= 1.0 + e[j] / factors[k, j]
         if p < 1e300:
             total += np.log(p)
         else:  # the product overflowed
             for j in range(start, stop):
-                total += np.log1p(e[j] / f[j])
+                total += np.log1p(e[j] / factors[k, j])
+    return total
+
+
+@inner
+def log_sum(e):
+    """sum_j log(1 + e_j)."""
+    total = 0.0
+    for start in range(0, e.size, BLOCK):
+        stop = min(start + BLOCK, e.size)
+        p = 1.0
+        for j in range(start, stop):
+            p *= 1.0 + e[j]
+        if p < 1e300:
+            total += np.log(p)
+        else:  # the product overflowed
+            for j in range(start, stop):
+                total += np.log1p(e[j])
+    return total
+
+
+@inner
+def plain_loss(law, row, steps, k, d):
+    """sum over observed j of loss(0, x_j + d step_j), term by term."""
+    total = 0.0
+    for j in range(row.x.size):
+        if row.seen[j] != 0.0:
+            total += loss(law, 0.0, row.x[j] + d * steps[k, j])
     return total
 
 
 @inner
 def nonlink_loss(law, row):
     """sum over observed j of loss(0, x_j)."""
-    if law.code == BERNOULLI:
-        return log_product(row.e, row.seen)
-    if law.code == POISSON:
-        return row.e.sum()
+    x, e, seen, base = row
+    if law.code == BERNOULLI and base[1] == 0.0:
+        return log_sum(e)
     total = 0.0
-    for j in range(row.x.size):
-        if law.code == GAUSSIAN:
-            total += row.seen[j] * (0.5 * law.precision * row.x[j] ** 2 - 0.5 * np.log(law.precision))
+    for j in range(x.size):
+        if law.code == POISSON:
+            total += e[j]
+        elif law.code == GAUSSIAN:
+            total += seen[j] * (0.5 * law.precision * x[j] ** 2 - 0.5 * np.log(law.precision))
         elif law.code == EXPOSURE:
-            total += row.seen[j] * row.x[j]
+            total += seen[j] * x[j]
+        elif seen[j] != 0.0:
+            total += loss(law, 0.0, x[j])
     return total
 
 
-@inner
-def shifted_nonlink_loss(law, row, step, factor, d):
-    """sum over observed j of loss(0, x_j + d step_j), with factor = e^step."""
+@inlined
+def shifted_nonlink_loss(law, row, steps, factors, k, d):
+    """sum over observed j of loss(0, x_j + d step_j), the steps in row k and e^step in the same row of the factors."""
+    x, e, seen, base = row
     total = 0.0
+    if base[1] != 0.0 and law.code == BERNOULLI:
+        return plain_loss(law, row, steps, k, d)
     if law.code == BERNOULLI:
-        return log_product(row.e, factor) if d > 0 else log_quotient(row.e, factor)
+        return log_product(e, factors, k) if d > 0 else log_quotient(e, factors, k)
     if law.code == POISSON:
-        for j in range(row.e.size):
-            total += row.e[j] * (factor[j] if d > 0 else 1.0 / factor[j])
+        for j in range(e.size):
+            total += e[j] * (factors[k, j] if d > 0 else 1.0 / factors[k, j])
         return total
-    for j in range(row.x.size):
-        x = row.x[j] + d * step[j]
+    for j in range(x.size):
+        there = x[j] + d * steps[k, j]
         if law.code == GAUSSIAN:
-            total += row.seen[j] * (0.5 * law.precision * x * x - 0.5 * np.log(law.precision))
+            total += seen[j] * (0.5 * law.precision * there * there - 0.5 * np.log(law.precision))
         elif law.code == EXPOSURE:
-            total += row.seen[j] * x
+            total += seen[j] * there
     return total
 
 
-@inner
+@inlined
 def link_term(law, y, x):
     """loss(y, x) - loss(0, x): the correction that a link makes."""
     if law.code == GAUSSIAN:
@@ -131,17 +127,18 @@ def link_term(law, y, x):
     return -y * x
 
 
-@inner
-def shift_loss(law, row, links, i, step, factor, d):
+@inlined
+def shift_loss(law, row, links, i, steps, factors, k, d):
     """Rise of the loss of node i's row when x_j moves by d step_j."""
-    rise = shifted_nonlink_loss(law, row, step, factor, d) - row.base[0]
-    for t in range(links.start[i], links.start[i + 1]):
-        j = links.node[t]
+    start, node, value = links
+    rise = shifted_nonlink_loss(law, row, steps, factors, k, d) - row.base[0]
+    for t in range(start[i], start[i + 1]):
+        j = node[t]
         if law.code == BERNOULLI or law.code == POISSON:
-            rise -= links.value[t] * d * step[j]
+            rise -= value[t] * d * steps[k, j]
         else:
             x = row.x[j]
-            rise += link_term(law, links.value[t], x + d * step[j]) - link_term(law, links.value[t], x)
+            rise += link_term(law, value[t], x + d * steps[k, j]) - link_term(law, value[t], x)
     return rise
 
 
@@ -151,38 +148,65 @@ def shift_row(law, row, step, factor, d):
     for j in range(row.x.size):
         row.x[j] += d * step[j]
     if law.code == BERNOULLI or law.code == POISSON:
-        for j in range(row.x.size):
-            row.e[j] = row.e[j] * factor[j] if d > 0 else row.e[j] / factor[j]
+        if row.base[1] != 0.0:
+            exponentiate(row)
+        else:
+            for j in range(row.x.size):
+                row.e[j] = row.e[j] * factor[j] if d > 0 else row.e[j] / factor[j]
     row.base[0] = nonlink_loss(law, row)
 
 
 @inner
-def load_row(problem, state, cache, i, incoming, row):
-    """x_ij for every j (x_ji when incoming), and which of them were observed."""
-    dyads = problem.dyads
-    hidden, covariates, which = dyads.hidden_out, dyads.covariates_out, dyads.which_out
-    pull, own, other = cache.pull_out, state.sender, state.receiver
-    if incoming:
-        hidden, covariates, which = dyads.hidden_in, dyads.covariates_in, dyads.which_in
-        pull, own, other = cache.pull_in, state.receiver, state.sender
-    x = row.x
-    constant = state.offset[0] + own[i]
+def exponentiate(row):
+    """e^x where observed, noting whether some x had to be clipped."""
+    row.base[1] = 0.0
+    for j in range(row.x.size):
+        row.e[j] = row.seen[j] * np.exp(min(max(row.x[j], -CLIP), CLIP))
+        if row.x[j] > CLIP:
+            row.base[1] = 1.0
+
+
+@inner
+def load_row(view, i, row):
+    """x_ij for every j (x_ji when the row is for incoming dyads), and which of them were observed."""
+    x, e, seen, z = row.x, row.e, row.seen, view.z
+    hidden, covariates, which = view.hidden_out, view.covariates_out, view.which_out
+    pull, exps = view.pull_out, view.exp_out
+    own, other, exp_own, exp_other = view.sender, view.receiver, view.exp_sender, view.exp_receiver
+    if row.base[2] != 0.0:
+        hidden, covariates, which = view.hidden_in, view.covariates_in, view.which_in
+        pull, exps = view.pull_in, view.exp_in
+        own, other, exp_own, exp_other = view.receiver, view.sender, view.exp_receiver, view.exp_sender
+    constant = view.offset[0] + own[i]
+    factor = np.exp(view.offset[0]) * exp_own[i]
     for j in range(x.size):
         x[j] = constant + other[j]
-    for k in range(state.z.shape[0]):
-        if state.z[k, i]:
+        e[j] = factor * exp_other[j]
+        seen[j] = 1.0
+    reach = 0.0
+    for k in range(z.shape[0]):
+        if z[k, i]:
+            reach += view.reach[k]
             for j in range(x.size):
                 x[j] += pull[k, j]
+                e[j] *= exps[k, j]
     for t in range(covariates.start[i], covariates.start[i + 1]):
-        x[covariates.node[t]] += state.coefficients[which[t]] * covariates.value[t]
-    row.seen[:] = 1.0
-    row.seen[i] = 0.0
+        x[covariates.node[t]] += view.coefficients[which[t]] * covariates.value[t]
+    seen[i] = e[i] = 0.0
     for t in range(hidden.start[i], hidden.start[i + 1]):
-        row.seen[hidden.node[t]] = 0.0
-    if problem.law.code == BERNOULLI or problem.law.code == POISSON:
-        for j in range(x.size):
-            row.e[j] = row.seen[j] * np.exp(min(max(x[j], -CLIP), CLIP))
-    row.base[0] = nonlink_loss(problem.law, row)
+        seen[hidden.node[t]] = e[hidden.node[t]] = 0.0
+    row.base[1] = 0.0
+    if (view.law.code == BERNOULLI or view.law.code == POISSON) and (reach > SAFE or view.coefficients.size > 0):
+        exponentiate(row)
+    row.base[0] = nonlink_loss(view.law, row)
+
+
+@inner
+def load_rows(view, i):
+    """Both rows of node i, in the view's own room."""
+    load_row(view, i, view.out)
+    if view.directed:
+        load_row(view, i, view.into)
 
 
 @inner
@@ -192,3 +216,11 @@ def row_loss(law, row, links, i):
     for t in range(links.start[i], links.start[i + 1]):
         total += link_term(law, links.value[t], row.x[links.node[t]])
     return total
+
+
+@inlined
+def mark(rows, i, marks, sign):
+    """Write the row's values into marks, or wipe them out again (sign 0)."""
+    start, node, value = rows
+    for t in range(start[i], start[i + 1]):
+        marks[node[t]] = sign * value[t]

@@ -45,9 +45,11 @@ class KLafter(Growing):
     structure : float
         Weight, in log odds, of the structural expert in predictions of 0/1 links; 0 turns it off.
     n_init : int
-        Restarts: the best objective gives the communities, predictions average all.
+        Restarts: the best gives the communities, predictions average all. The best is the one whose objective, with
+        Laplace's price for its free affinities, is lowest.
     n_smooth : int
-        Sweeps of the posterior around each optimum that predictions average; 0 turns them off.
+        Sweeps of the posterior around each optimum that predictions average, the scales of affinities and the price of
+        communities drawn along; 0 turns them off. The search tries once more from where they end.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members).
     max_communities : int, optional
@@ -95,8 +97,8 @@ class KLafter(Growing):
         weight_scale=3.2,
         offdiagonal_scale=1.4,
         structure=0.75,
-        n_init=6,
-        n_smooth=120,
+        n_init=4,
+        n_smooth=180,
         n_communities=None,
         max_communities=None,
         tol=1e-4,
@@ -226,7 +228,7 @@ class KLafter(Growing):
 
     def _keep(self, graph: Graph, outcomes: list[Outcome], unit: float) -> None:
         """The best restart gives the communities, all of them the draws."""
-        order = np.argsort([outcome.objective for outcome in outcomes], kind="stable")
+        order = np.argsort([outcome.worth for outcome in outcomes], kind="stable")
         best = outcomes[order[0]]
         self.restarts_ = [as_draw(outcome.state, unit) for outcome in outcomes]
         self.point_ = self.restarts_[order[0]]

@@ -7,16 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.families import GAUSSIAN
+from klafter.core.families import BERNOULLI, GAUSSIAN
 from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Problem, State, copy_state
-from klafter.core.rows import make_cache
+from klafter.core.view import look
 from klafter.models.base import Progress, Step, iterate
 from klafter.sampling import lfrm
 from klafter.search import dense
-from klafter.search.starts import neighbourhoods
+from klafter.search.moves import largest, without_handfuls, without_majorities
+from klafter.search.starts import above_the_mean, neighbourhoods
+from klafter.search.weights import evidence_price
 
 SMOOTH_PENALTY = -2.0
+BINARY_STEPS = 3  # on which values are only large or small, before they count
 
 
 class Recipe(NamedTuple):
@@ -39,12 +42,27 @@ class Task(NamedTuple):
     state: State | None
 
 
+class Optimum(NamedTuple):
+    """Where a descent ended."""
+
+    problem: Problem
+    state: State
+    objective: float
+    worth: float  # objective and the price of free weights
+    converged: bool
+
+
 class Outcome(NamedTuple):
-    """The optimum of a restart, and the draws around it."""
+    """The optimum of a restart, and the draws around it.
+
+    ``worth`` adds to the objective what Laplace's method charges for the weights: with it, restarts that found
+    different numbers of communities can be compared.
+    """
 
     state: State
     problem: Problem
     objective: float
+    worth: float
     history: list[Step]
     draws: list[State]
     converged: bool
@@ -55,7 +73,7 @@ def refit_law(problem: Problem, state: State) -> Problem:
     if problem.law.code != GAUSSIAN:
         return problem
     unit = problem._replace(law=problem.law._replace(precision=1.0))
-    squares = 2.0 * data_loss(unit, state, make_cache(state, problem.dyads.directed))
+    squares = 2.0 * data_loss(look(unit, state))
     n, hidden = problem.dyads.n, len(problem.dyads.hidden_out.node)
     dyads = n * (n - 1) - hidden
     dyads = dyads if problem.dyads.directed else dyads // 2
@@ -65,7 +83,7 @@ def refit_law(problem: Problem, state: State) -> Problem:
 
 
 def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Outcome:
-    """Descend from a start, then smooth."""
+    """Descend from a start, smooth around the optimum, and descend once more from where the smoothing ended."""
     rng = np.random.default_rng(task.seed)
     begun = time.perf_counter()
     history: list[Step] = []
@@ -73,38 +91,70 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
     def report(stage, t, n_steps, value, state):
         return callback(Progress(stage, task.run, task.n_runs, t, n_steps, value, len(state.z)))
 
+    def note(t, value, state):
+        history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.z)))
+
     def move(pair):
         problem, state = pair
         fixed = recipe.n_communities is not None
         state = dense.step(problem, state, rng, max_communities=recipe.max_communities, fixed=fixed)
         return refit_law(problem, state), state
 
-    converged = False
+    def descend(problem, state, noted):
+        problem = refit_law(problem, state)
+        values, converged = [objective(problem, state)], False
+        if noted:
+            note(0, values[0], state)
 
-    def done(t, pair):
-        nonlocal converged
-        value = objective(*pair)
-        fall = history[-1].objective - value
-        history.append(Step(task.run, t + 1, time.perf_counter() - begun, value, len(pair[1].z)))
-        converged = fall < recipe.tol * max(1.0, abs(value)) and history[-1].n_communities == history[-2].n_communities
-        return report("search", t + 1, recipe.max_iter, value, pair[1]) or converged
+        def done(t, pair):
+            nonlocal converged
+            values.append(objective(*pair))
+            converged = values[-2] - values[-1] < recipe.tol * max(1.0, abs(values[-1]))
+            if noted:
+                note(t + 1, values[-1], pair[1])
+            return report("search", t + 1, recipe.max_iter, values[-1], pair[1]) or converged
 
-    state = first_state(problem, recipe, task, rng)
-    problem = refit_law(problem, state)
-    history.append(Step(task.run, 0, time.perf_counter() - begun, objective(problem, state), len(state.z)))
-    problem, state = iterate(move, (problem, state), recipe.max_iter, done, stop)
-    draws = smooth(problem, recipe, state, rng, report, stop)
-    return Outcome(state, problem, objective(problem, state), history, draws, converged)
+        problem, state = iterate(move, (problem, state), recipe.max_iter, done, stop)
+        value = objective(problem, state)
+        return Optimum(problem, state, value, value + evidence_price(problem, state), converged)
+
+    best = descend(problem, first_state(problem, recipe, task, rng), True)
+    draws = smooth(best.problem, recipe, best.state, rng, report, stop)
+    if draws and not (stop is not None and stop.is_set()):
+        again = descend(best.problem, lean(best.problem, recipe, draws[-1]), False)
+        if again.objective < best.objective and again.worth < best.worth:
+            best = again
+            note(history[-1].step + 1, best.objective, best.state)
+    return Outcome(best.state, best.problem, best.objective, best.worth, history, draws, best.converged)
+
+
+def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
+    """A draw as a second start of the search: without communities of nearly everyone, and of hardly anyone."""
+    if recipe.n_communities is not None:
+        return largest(copy_state(draw), recipe.n_communities)
+    state = without_handfuls(problem, without_majorities(problem, copy_state(draw)))
+    return largest(state, recipe.max_communities)
 
 
 def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
-    """A state given (warm start), or communities around random nodes, or none."""
+    """A state given (warm start), or communities around random nodes, or none.
+
+    Where links have values, large ones would draw the first communities to where two overlap; so the search begins
+    with the communities of the links above the mean.
+    """
     if task.state is not None:
         return copy_state(task.state)
     size = recipe.n_communities
     if size is None:
         size = min(recipe.max_communities, int(np.sqrt(problem.dyads.n)) if task.run % 2 else 0)
-    return dense.init(problem, rng, neighbourhoods(problem, size, rng))
+    if problem.law.code == BERNOULLI:
+        return dense.init(problem, rng, neighbourhoods(problem, size, rng))
+    binary = above_the_mean(problem)
+    state = dense.init(binary, rng, neighbourhoods(binary, size, rng))
+    for _ in range(BINARY_STEPS):
+        fixed = recipe.n_communities is not None
+        state = dense.step(binary, state, rng, max_communities=recipe.max_communities, fixed=fixed)
+    return dense.init(problem, rng, state.z)
 
 
 def smooth(problem: Problem, recipe: Recipe, state: State, rng, report, stop) -> list[State]:
@@ -112,13 +162,14 @@ def smooth(problem: Problem, recipe: Recipe, state: State, rng, report, stop) ->
     draws: list[State] = []
     if recipe.n_smooth == 0 or problem.priors.temperature == 0.0:
         return draws
-    # predictions gain from more communities than a reader wants to see: alpha = e^2, whatever the penalty
+    # predictions gain from more communities than a reader wants to see: alpha begins at e^2, whatever the penalty,
+    # and is drawn along with the scales of W
     problem = problem._replace(priors=problem.priors._replace(penalty=SMOOTH_PENALTY))
     burn = recipe.n_smooth // 3
     every = max(1, -(-(recipe.n_smooth - burn) // recipe.max_draws))
 
     def sweep(chain):
-        return lfrm.step(problem, chain, rng)
+        return lfrm.step(problem, chain, rng, learn=True)
 
     def done(t, chain):
         if t >= burn and (t - burn) % every == 0:

@@ -12,10 +12,10 @@ import numpy as np
 from klafter.core.draws import Draw
 from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, add_communities, copy_state, make_priors
-from klafter.core.rows import make_cache
+from klafter.core.view import look
 from klafter.sampling.lfrm_kernels import sample_memberships
+from klafter.sampling.weights_kernels import draw_weights
 from klafter.search.moves import drop_empty
-from klafter.search.weights_kernels import sweep_weights
 
 SLOTS = 8  # empty columns in which a sweep may start new communities
 ALPHA_SHAPE, ALPHA_RATE = 1.0, 1.0
@@ -53,10 +53,10 @@ def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
     problem = problem._replace(priors=chain.priors)
     state = copy_state(drop_empty(chain.state))
     state = add_communities(state, np.zeros((SLOTS, problem.dyads.n)), 0.0)
-    cache = make_cache(state, problem.dyads.directed)
     fresh = rng.poisson(np.exp(-problem.priors.penalty) / problem.dyads.n, problem.dyads.n)
-    sample_memberships(problem, state, cache, fresh, rng)
-    sweep_weights(problem, state, cache, True, rng)
+    view = look(problem, state)
+    sample_memberships(view, fresh, rng)
+    draw_weights(view, rng)
     state = drop_empty(state)
     return chain._replace(state=state, priors=draw_priors(problem, state, rng, chain.first) if learn else chain.priors)
 

@@ -19,7 +19,7 @@ from klafter.core.draws import Draw
 from klafter.core.families import FAMILIES, GAUSSIAN, Law
 from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Priors, Problem, State, add_communities, make_priors, make_problem
-from klafter.core.rows import make_cache
+from klafter.core.view import look
 from klafter.sampling import lfrm
 from klafter.sampling.irm import IRMEngine
 from klafter.search import dense
@@ -143,7 +143,7 @@ class LFRMEngine:
 
     def _loss(self, graph, state: LFRMState) -> float:
         problem = self._problem(graph, state.priors, state.precision)
-        return float(data_loss(problem, state.state, make_cache(state.state, graph.directed)))
+        return float(data_loss(look(problem, state.state)))
 
     # ---- what it says -------------------------------------------------------------------------------------------
 

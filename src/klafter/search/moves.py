@@ -6,11 +6,15 @@ import numpy as np
 
 from klafter.core.objective import objective
 from klafter.core.problem import Problem, State, add_communities, copy_state, keep_communities
-from klafter.core.rows import make_cache
-from klafter.search.flips import PASSES, descend_rows
-from klafter.search.weights_kernels import fit_column, refresh_exponentials
+from klafter.core.view import look
+from klafter.search.flips import PASSES, descend
+from klafter.search.weights import evidence_price, fit_weights
+from klafter.search.weights_kernels import fit_column
 
 POLISH = 2  # rounds of weights and flips before a move is judged
+LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
+FEW = 3  # members up to which a community may be one node's oddity
+NEAR = 20.0  # rise of Q up to which a death is tried with new weights everywhere
 WORTHWHILE = 1e-6  # fall of Q below which a move is not taken
 
 
@@ -20,15 +24,14 @@ def drop_empty(state: State) -> State:
     return state if alive.all() else keep_communities(state, np.flatnonzero(alive))
 
 
-def polish(problem: Problem, state: State, columns, nodes: np.ndarray, rng) -> State:
+def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> State:
     """Fit the weights of some communities and the memberships of some nodes."""
-    cache = make_cache(state, problem.dyads.directed)
+    view = look(problem, state)
     for _ in range(POLISH):
         for k in columns:
-            if cache.size[k] > 0:
-                fit_column(problem, state, cache, k, False, rng)
-        refresh_exponentials(problem, cache)
-        if descend_rows(problem, state, cache, nodes, PASSES) == 0.0:
+            if state.z[k].any():
+                fit_column(view, k, False)
+        if descend(view, nodes, -1, PASSES) == 0.0:
             break
     return drop_empty(state)
 
@@ -36,6 +39,37 @@ def polish(problem: Problem, state: State, columns, nodes: np.ndarray, rng) -> S
 def without(state: State, k: int) -> State:
     """The state after the death of community k."""
     return copy_state(keep_communities(state, np.delete(np.arange(len(state.z)), k)))
+
+
+def folded(problem: Problem, state: State, k: int) -> State:
+    """The state after the death of community k, what it did to the average node moved into offset and sociality.
+
+    For a community of everyone this leaves every x as it is.
+    """
+    share, rest = state.z[k].mean(), np.arange(len(state.z)) != k
+    z, w = state.z[rest].astype(float), state.w
+    state = without(state, k)
+    if problem.has_offset:
+        state.offset[0] += share**2 * w[k, k]
+    if problem.has_sociality:
+        state.sender[:] += share * (w[rest, k] @ z)
+        if problem.dyads.directed:
+            state.receiver[:] += share * (w[k, rest] @ z)
+    return state
+
+
+def without_majorities(problem: Problem, state: State) -> State:
+    """The state without communities of more than half of the nodes: they say what offset and sociality can say."""
+    for k in np.flatnonzero(2 * state.z.sum(axis=1) > problem.dyads.n)[::-1]:
+        state = folded(problem, state, int(k))
+    return state
+
+
+def largest(state: State, most: int) -> State:
+    """The state with its largest communities only."""
+    if len(state.z) <= most:
+        return state
+    return copy_state(keep_communities(state, np.sort(np.argsort(-state.z.sum(axis=1), kind="stable")[:most])))
 
 
 def merged(state: State, k: int, m: int) -> State:
@@ -56,11 +90,9 @@ def split_in_two(state: State, k: int, second: np.ndarray) -> State:
     return state
 
 
-def try_move(
-    problem: Problem, state: State, value: float, candidate: State, columns, nodes, rng
-) -> tuple[State, float]:
+def try_move(problem: Problem, state: State, value: float, candidate: State, columns, nodes) -> tuple[State, float]:
     """The polished candidate if Q fell, else the state as it was."""
-    candidate = polish(problem, candidate, columns, nodes, rng)
+    candidate = polish(problem, candidate, columns, nodes)
     there = objective(problem, candidate)
     return (candidate, there) if there < value - WORTHWHILE else (state, value)
 
@@ -97,16 +129,36 @@ def halves(problem: Problem, state: State, k: int) -> np.ndarray:
     return side
 
 
-def try_deaths(problem: Problem, state: State, value: float, rng) -> tuple[State, float]:
-    """Each community, smallest first, may die."""
+def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, float]:
+    """Each community, smallest first, may die; where that is a near thing, all weights may take over its part."""
     for k in np.argsort(-state.z.sum(axis=1), kind="stable").tolist()[::-1]:
-        if k < len(state.z):
-            members = np.flatnonzero(state.z[k])
-            state, value = try_move(problem, state, value, without(state, k), (), members, rng)
+        if k >= len(state.z):
+            continue
+        members = np.flatnonzero(state.z[k])
+        large = len(members) > LARGE * problem.dyads.n
+        candidate = polish(problem, folded(problem, state, k) if large else without(state, k), (), members)
+        there = objective(problem, candidate)
+        if there > value - WORTHWHILE and (there < value + NEAR or large):
+            candidate = polish(problem, fit_weights(problem, candidate), (), members)
+            there = objective(problem, candidate)
+        if there < value - WORTHWHILE:
+            state, value = candidate, there
     return state, value
 
 
-def try_merges(problem: Problem, state: State, value: float, rng) -> tuple[State, float]:
+def without_handfuls(problem: Problem, state: State) -> State:
+    """The state without those communities of a few nodes that would not pay for their weights. Q may rise."""
+    worth = objective(problem, state) + evidence_price(problem, state)
+    for k in range(len(state.z) - 1, -1, -1):
+        if state.z[k].sum() <= FEW:
+            candidate = fit_weights(problem, without(state, k))
+            there = objective(problem, candidate) + evidence_price(problem, candidate)
+            if there < worth:
+                state, worth = candidate, there
+    return state
+
+
+def try_merges(problem: Problem, state: State, value: float) -> tuple[State, float]:
     """The likeliest pairs may become one; indices are looked up anew after each success."""
     before = None
     while before is not state:
@@ -114,20 +166,22 @@ def try_merges(problem: Problem, state: State, value: float, rng) -> tuple[State
         for k, m in list(similar_pairs(state, len(state.z))):
             nodes = np.flatnonzero(state.z[k] | state.z[m])
             column = k if k < m else k - 1
-            state, value = try_move(problem, state, value, merged(state, k, m), (column,), nodes, rng)
+            state, value = try_move(problem, state, value, merged(state, k, m), (column,), nodes)
             if state is not before:
                 break
     return state, value
 
 
-def try_splits(problem: Problem, state: State, value: float, rng) -> tuple[State, float]:
-    """Each community of four or more may become two."""
+def try_splits(problem: Problem, state: State, value: float, most: int = 2**31) -> tuple[State, float]:
+    """Each community of four or more may become two, as long as there are fewer than ``most``."""
     for k in range(len(state.z)):
-        if k >= len(state.z) or state.z[k].sum() < 4:
+        if not k < len(state.z) < most or state.z[k].sum() < 4:
             continue
         second = halves(problem, state, k)
         if 0 < second.sum() < state.z[k].sum():
             nodes = np.flatnonzero(state.z[k])
             columns = (k, len(state.z))
-            state, value = try_move(problem, state, value, split_in_two(state, k, second), columns, nodes, rng)
+            candidate, there = try_move(problem, state, value, split_in_two(state, k, second), columns, nodes)
+            if there < value and value - there > evidence_price(problem, candidate) - evidence_price(problem, state):
+                state, value = candidate, there
     return state, value

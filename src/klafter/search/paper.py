@@ -8,117 +8,69 @@ Z optimised, kept if Q fell. T = 0, and x_ij = z_i' W z_j alone.
 import numpy as np
 from scipy.optimize import minimize
 
-from klafter.core.families import slope
 from klafter.core.kernel import kernel
 from klafter.core.objective import flip_gain, objective
 from klafter.core.problem import BOUND, Problem, State, add_communities, copy_state, empty_state
-from klafter.core.rows import load_row, make_cache, new_row
-from klafter.search.flips import apply_flip, descend_rows, load_rows, refresh_pulls
+from klafter.core.rows import load_rows
+from klafter.core.view import look, refresh_pulls
+from klafter.search.flips import apply_flip, descend
 from klafter.search.moves import drop_empty
 from klafter.search.starts import coin_flips
-from klafter.search.weights_kernels import mark
+from klafter.search.weights import fit_weights, unpack, value_and_slope
 
 MAX_ROW_SEARCH = 12  # communities up to which all 2^K patterns of a row are tried
+GRADIENT_STEPS = 100
 EVALUATIONS = 2_000  # of Q that one derivative-free search may ask for
 
 
 @kernel
-def best_rows(problem, state, cache, order):
+def best_rows(view, order):
     """Every row to the best of its 2^K patterns, visited in Gray code order, one flip apart."""
-    n_communities = state.z.shape[0]
-    rows = (new_row(problem.dyads.n), new_row(problem.dyads.n))
+    n_communities = view.z.shape[0]
+    room = np.empty(n_communities)
     for i in order:
-        load_rows(problem, state, cache, i, rows)
+        load_rows(view, i)
         gain = best = 0.0
-        pattern = state.z[:, i].copy()
+        pattern = view.z[:, i].copy()
         for code in range(1, 2**n_communities):
             k = 0
             while (code >> k) & 1 == 0:
                 k += 1
-            gain += flip_gain(problem, state, cache, rows, i, k)
-            apply_flip(problem, state, cache, rows, i, k)
+            gain += flip_gain(view, i, k, room)
+            apply_flip(view, i, k)
             if gain > best + 1e-9:
                 best = gain
-                pattern[:] = state.z[:, i]
+                pattern[:] = view.z[:, i]
         for k in range(n_communities):
-            if state.z[k, i] != pattern[k]:
-                apply_flip(problem, state, cache, rows, i, k)
-        refresh_pulls(problem, state, cache, i)
-
-
-@kernel
-def affinity_gradient(problem, state, cache):
-    """dQ/dW = Z' R Z with R the slope of the loss on observed dyads, before any prior."""
-    n, n_communities = problem.dyads.n, state.z.shape[0]
-    row, y = new_row(n), np.zeros(n)
-    gradient = np.zeros((n_communities, n_communities))
-    for i in range(n):
-        load_row(problem, state, cache, i, False, row)
-        mark(problem.dyads.links_out, i, y, 1.0)
-        for j in range(n):
-            row.e[j] = slope(problem.law, y[j], row.x[j]) if row.seen[j] != 0.0 else 0.0
-        for m in range(n_communities):
-            total = 0.0
-            for j in range(n):
-                if state.z[m, j]:
-                    total += row.e[j]
-            for k in range(n_communities):
-                if state.z[k, i]:
-                    gradient[k, m] += total
-        mark(problem.dyads.links_out, i, y, 0.0)
-    return gradient
+            if view.z[k, i] != pattern[k]:
+                apply_flip(view, i, k)
+        refresh_pulls(view, i)
 
 
 def fit_affinities(problem: Problem, state: State, method: str = "gradient") -> State:
     """W that minimises Q for the memberships given, within bounds: by L-BFGS-B, or by Powell's search of values."""
-    k, directed = len(state.z), problem.dyads.directed
-    if k == 0:
+    if not len(state.z):
         return state
-    corner = np.indices((k, k)).reshape(2, -1).T if directed else np.argwhere(np.triu(np.ones((k, k))))
-    rows, columns = corner.T
-
-    def at(entries) -> State:
-        w = np.zeros((k, k))
-        w[rows, columns] = entries
-        if not directed:
-            w[columns, rows] = entries
-        return state._replace(w=w)
-
-    def value(entries):
-        return objective(problem, at(entries))
-
-    def value_and_slope(entries):
-        candidate = at(entries)
-        cache = make_cache(candidate, directed)
-        g = affinity_gradient(problem, candidate, cache)
-        g = g if directed else np.where(np.eye(k, dtype=bool), g / 2, (g + g.T) / 2)
-        precisions = np.where(rows == columns, problem.priors.diagonal, problem.priors.offdiagonal)
-        return objective(problem, candidate, cache), g[rows, columns] + precisions * entries
-
-    bounds = [(max(problem.lower, -BOUND), BOUND)] * len(rows)
     if method == "gradient":
-        found = minimize(
-            value_and_slope,
-            state.w[rows, columns],
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": 100},
-        )
-    else:
-        options = {"maxfev": EVALUATIONS, "xtol": 1e-2, "ftol": 1e-6}
-        found = minimize(value, state.w[rows, columns], method="Powell", bounds=bounds, options=options)
-    return at(found.x) if found.fun < objective(problem, state) else state
+        return fit_weights(problem, state, GRADIENT_STEPS)
+    free, theta, at = value_and_slope(problem, state)
+    found = minimize(
+        lambda entries: at(entries)[0],
+        theta,
+        method="Powell",
+        bounds=[(max(problem.lower, -BOUND), BOUND)] * len(theta),
+        options={"maxfev": EVALUATIONS, "xtol": 1e-2, "ftol": 1e-6},
+    )
+    return unpack(free, state, found.x) if found.fun < at(theta)[0] else state
 
 
 def flip(problem: Problem, state: State, whole_rows: bool) -> State:
     """Step 4 of the algorithm; a community that lost its last member is gone."""
-    cache = make_cache(state, problem.dyads.directed)
-    order = np.arange(problem.dyads.n)
+    view, order = look(problem, state), np.arange(problem.dyads.n)
     if whole_rows and len(state.z) <= MAX_ROW_SEARCH:
-        best_rows(problem, state, cache, order)
+        best_rows(view, order)
     else:
-        descend_rows(problem, state, cache, order, 1)
+        descend(view, order, -1, 1)
     return drop_empty(state)
 
 

@@ -31,6 +31,7 @@ ECHOES = 3  # rounds of such births
 RENEWED = 0.15  # share of the communities that start anew when nothing else gains
 DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
 TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
+MANY = 300  # communities beyond which only those that changed are merged again
 WARM_UP = 3  # rounds of weights and flips before degree factors are free
 
 
@@ -97,13 +98,14 @@ def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | 
     crew = crew or Crew(1)
     state, made = births(problem, copy_state(state), rng, crew)
     state = weights(problem, settle(problem, without_empty(problem, state), crew), crew)
-    for move in (partial(merges, local=True), partial(dissolves, local=True), deaths, splits):
+    local = len(state.size) > MANY
+    for move in (partial(merges, local=local), partial(dissolves, local=local), deaths, splits):
         state, more = move(problem, state, crew)
         state, made = without_empty(problem, state), made + more
-    if made == 0:
-        state, made = rethink(problem, state, crew)
     if made == 0 and len(state.size) and share_unexplained(problem, state, crew) > HOPE:
         return renew(problem, state, rng, crew)
+    if made == 0:
+        state, made = rethink(problem, state, crew)
     return weights(problem, settle(problem, state, crew), crew) if made else state
 
 

@@ -12,7 +12,7 @@ from klafter.search.sparse import settle, weights
 from klafter.search.sparse_births import births
 from klafter.search.sparse_moves import deaths, dissolves, merges, splits
 from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import Problem, State, memberships, without_empty
+from klafter.search.sparse_state import Problem, State, memberships, restless, without_empty
 
 SHAKEN = 0.5  # changed ends for a member that make a community one to be looked at again
 
@@ -23,6 +23,8 @@ def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Gene
     state = settle(problem, state, crew, among=nodes)
     state, born = births(problem, state, rng, crew, among=nodes)
     state = without_empty(problem, shaken(problem, state, nodes))
+    if not restless(state).any():
+        return state
     for move in (partial(merges, attract=False), dissolves, deaths):
         state, made = move(problem, state, crew, local=True)
         state, born = without_empty(problem, state), born + made

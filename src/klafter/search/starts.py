@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from klafter.core.families import BERNOULLI, Law
 from klafter.core.problem import Problem
+from klafter.graph import Rows
 
 
 def neighbourhoods(problem: Problem, n_communities: int, rng) -> np.ndarray:
@@ -19,6 +21,22 @@ def neighbourhoods(problem: Problem, n_communities: int, rng) -> np.ndarray:
         z[k, links.node[links.start[i] : links.start[i + 1]]] = 1
         z[k, i] = 1
     return z
+
+
+def above_the_mean(problem: Problem) -> Problem:
+    """The same dyads as 0/1 links: those whose value is above the mean of all."""
+    dyads, directed = problem.dyads, problem.dyads.directed
+    n_dyads = dyads.n * (dyads.n - 1) - len(dyads.hidden_out.node)
+    mean = dyads.links_out.value.sum() / max(n_dyads, 1)
+    out = _kept(dyads.links_out, mean)
+    binary = dyads._replace(links_out=out, links_in=_kept(dyads.links_in, mean) if directed else out)
+    return problem._replace(dyads=binary, law=Law(BERNOULLI))
+
+
+def _kept(links: Rows, mean: float) -> Rows:
+    keep = links.value > mean
+    start = np.concatenate([[0], np.cumsum(keep)])[links.start].astype(links.start.dtype)
+    return Rows(start, links.node[keep], np.ones(keep.sum()))
 
 
 def coin_flips(problem: Problem, n_communities: int, rng) -> np.ndarray:

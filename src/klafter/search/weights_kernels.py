@@ -1,26 +1,18 @@
-"""Sweeps over W, sociality, offset and coefficients, one line at a time: minimised (descent) or drawn (sampling)."""
+"""Weights in descent: one community's by Newton steps along lines, and the slopes of all for the joint step."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.families import curvature, loss, slope
-from klafter.core.kernel import inner, kernel
-from klafter.core.lines import Axis, line_fall, minimise_line, new_line, put, sample_line
-from klafter.core.problem import BOUND, FLOOR
+from klafter.core.families import BERNOULLI, curvature, slope
+from klafter.core.kernel import inlined, inner, kernel
+from klafter.core.lines import Axis, line_fall, minimise_line, new_line, put
+from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
-from klafter.core.rows import load_row, new_row
+from klafter.core.rows import load_row, mark, row_loss
+from klafter.core.view import SAFE, refresh_column
 
 NEWTON_STEPS = 3
-WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
-
-
-@inner
-def move_along(law, line, m, axis, sampling, width, rng):
-    """delta of one parameter: a draw when sampling, else the minimum."""
-    if sampling:
-        return sample_line(law, line, m, axis, width, rng)
-    return minimise_line(law, line, m, axis, NEWTON_STEPS)
 
 
 class Lists(NamedTuple):
@@ -32,15 +24,15 @@ class Lists(NamedTuple):
 
 
 @inner
-def list_members(state):
+def list_members(view):
     """Z as lists."""
-    n_communities, n = state.z.shape
+    n_communities, n = view.z.shape
     members, size = np.empty((n_communities, n), np.int32), 0
     own, n_own = np.empty((n, n_communities), np.int32), np.zeros(n, np.int64)
     for k in range(n_communities):
         size = 0
         for i in range(n):
-            if state.z[k, i]:
+            if view.z[k, i]:
                 members[k, size] = i
                 size += 1
                 own[i, n_own[i]] = k
@@ -49,270 +41,163 @@ def list_members(state):
 
 
 @inner
-def covariate_part(problem, state, i, extra):
-    """extra[j] = g' v_ij."""
-    covariates = problem.dyads.covariates_out
-    for t in range(covariates.start[i], covariates.start[i + 1]):
-        extra[covariates.node[t]] += state.coefficients[problem.dyads.which_out[t]] * covariates.value[t]
+def new_scratch(n):
+    """Marks of one node's links and hidden dyads, and its covariates' part of x."""
+    return np.zeros(n), np.zeros(n), np.zeros(n)
+
+
+@inlined
+def add_covariates(covariates, which, coefficients, i, extra, wipe):
+    """extra_j += g' v_ij, or wiped out again."""
+    start, node, value = covariates
+    for t in range(start[i], start[i + 1]):
+        j = node[t]
+        extra[j] = 0.0 if wipe else extra[j] + coefficients[which[t]] * value[t]
 
 
 @inner
-def mark(rows, i, marks, sign):
-    """Write the row's values into marks, or wipe them out again (sign 0)."""
-    for t in range(rows.start[i], rows.start[i + 1]):
-        marks[rows.node[t]] = sign * rows.value[t]
-
-
-@inner
-def gather_block(problem, state, cache, lists, k, m, line, scratch):
+def gather_block(view, lists, k, m, line, scratch):
     """The dyads that w_km reaches: i in k, j in m. An undirected pair that is in both, both ways, counts c = 2."""
-    dyads, size = problem.dyads, 0
-    links, hidden, extra = scratch
-    for i in lists.members[k, : cache.size[k]]:
-        mark(dyads.links_out, i, links, 1.0)
-        mark(dyads.hidden_out, i, hidden, 1.0)
-        if state.coefficients.size:
-            covariate_part(problem, state, i, extra)
-        constant = state.offset[0] + state.sender[i]
-        for j in lists.members[m, : cache.size[m]]:
+    z, directed, size = view.z, view.directed, 0
+    marks, hidden, extra = scratch
+    links_out, hidden_out = view.links_out, view.hidden_out
+    covariates, which, coefficients = view.covariates_out, view.which_out, view.coefficients
+    pull, exps, reaches, n_own = view.pull_out, view.exp_out, view.reach, lists.n_own
+    members, own = lists.members, lists.own
+    sender, receiver, exp_sender, exp_receiver = view.sender, view.receiver, view.exp_sender, view.exp_receiver
+    base, exp_base = view.offset[0], np.exp(view.offset[0])
+    for s in range(view.size[k]):
+        i = members[k, s]
+        mark(links_out, i, marks, 1.0)
+        mark(hidden_out, i, hidden, 1.0)
+        add_covariates(covariates, which, coefficients, i, extra, False)
+        constant, factor = base + sender[i], exp_base * exp_sender[i]
+        reach = 0.0 if coefficients.size == 0 else np.inf
+        for t in range(n_own[i]):
+            reach += reaches[own[i, t]]
+        for u in range(view.size[m]):
+            j = members[m, u]
             if j == i or hidden[j] != 0.0:
                 continue
             c = 1.0
-            if not dyads.directed and (k == m or (state.z[m, i] and state.z[k, j])):
+            if not directed and (k == m or (z[m, i] and z[k, j])):
                 if j < i:  # the pair was met from its other end
                     continue
                 c = 1.0 if k == m else 2.0
-            x = constant + state.receiver[j] + extra[j]
-            for t in range(lists.n_own[i]):
-                x += cache.pull_out[lists.own[i, t], j]
-            put(problem.law, line, size, x, links[j], c)
+            x, e = constant + receiver[j] + extra[j], factor * exp_receiver[j]
+            for t in range(n_own[i]):
+                x += pull[own[i, t], j]
+                e *= exps[own[i, t], j]
+            put(line, size, x, e if reach <= SAFE else np.exp(min(max(x, -CLIP), CLIP)), marks[j], c)
             size += 1
-        mark(dyads.links_out, i, links, 0.0)
-        mark(dyads.hidden_out, i, hidden, 0.0)
-        if state.coefficients.size:
-            extra[:] = 0.0
+        mark(links_out, i, marks, 0.0)
+        mark(hidden_out, i, hidden, 0.0)
+        add_covariates(covariates, which, coefficients, i, extra, True)
     return size
 
 
 @inner
-def shift_weight(problem, state, cache, k, m, delta):
+def shift_weight(view, k, m, delta):
     """w_km += delta, and the pulls with it."""
-    state.w[k, m] += delta
-    for j in range(problem.dyads.n):
-        if state.z[m, j]:
-            cache.pull_out[k, j] += delta
-    if problem.dyads.directed:
-        for i in range(problem.dyads.n):
-            if state.z[k, i]:
-                cache.pull_in[m, i] += delta
+    factor = np.exp(delta)
+    view.w[k, m] += delta
+    view.reach[k] += abs(delta)
+    shift_pulls(view.z, view.pull_out, view.exp_out, k, m, delta, factor)
+    if view.directed:
+        view.reach[m] += abs(delta)
+        shift_pulls(view.z, view.pull_in, view.exp_in, m, k, delta, factor)
     elif k != m:
-        state.w[m, k] += delta
-        for i in range(problem.dyads.n):
-            if state.z[k, i]:
-                cache.pull_out[m, i] += delta
+        view.w[m, k] += delta
+        view.reach[m] += abs(delta)
+        shift_pulls(view.z, view.pull_out, view.exp_out, m, k, delta, factor)
 
 
 @inner
-def longest_line(cache):
+def shift_pulls(z, pull, exps, k, m, delta, factor):
+    """The pulls of k by the members of m."""
+    for j in range(z.shape[1]):
+        if z[m, j]:
+            pull[k, j] += delta
+            exps[k, j] *= factor
+
+
+@inner
+def longest_line(view):
     """Room for the dyads of the largest block."""
     largest = 1
-    for size in cache.size:
+    for size in view.size:
         largest = max(largest, size)
     return new_line(largest * largest)
 
 
 @inner
-def move_weight(problem, state, cache, lists, k, m, line, scratch, sampling, rng):
-    """w_km along its line; returns the fall of Q."""
-    size = gather_block(problem, state, cache, lists, k, m, line, scratch)
-    precision = problem.priors.diagonal if k == m else problem.priors.offdiagonal
-    axis = Axis(state.w[k, m], precision, problem.lower, BOUND)
-    delta = move_along(problem.law, line, size, axis, sampling, WEIGHT_WIDTH, rng)
+def fit_weight(view, lists, k, m, line, scratch):
+    """Minimise Q over w_km; returns its fall."""
+    size = gather_block(view, lists, k, m, line, scratch)
+    precision = view.priors.diagonal if k == m else view.priors.offdiagonal
+    axis = Axis(view.w[k, m], precision, view.lower, BOUND)
+    delta = minimise_line(view.law, line, size, axis, NEWTON_STEPS)
     if delta == 0.0:
         return 0.0
-    shift_weight(problem, state, cache, k, m, delta)
-    return line_fall(problem.law, line, size, axis, delta)
-
-
-@inner
-def new_scratch(n):
-    return np.zeros(n), np.zeros(n), np.zeros(n)
-
-
-@inner
-def sweep_affinities(problem, state, cache, sampling, rng):
-    """Every free entry of W between living communities once."""
-    lists, line, scratch = list_members(state), longest_line(cache), new_scratch(problem.dyads.n)
-    for k in range(state.z.shape[0]):
-        for m in range(0 if problem.dyads.directed else k, state.z.shape[0]):
-            if cache.size[k] > 0 and cache.size[m] > 0:
-                move_weight(problem, state, cache, lists, k, m, line, scratch, sampling, rng)
+    shift_weight(view, k, m, delta)
+    return line_fall(view.law, line, size, axis, delta)
 
 
 @kernel
-def fit_column(problem, state, cache, k, diagonal_only, rng):
-    """Minimise Q over the weights of community k; returns its fall."""
-    lists, line, scratch = list_members(state), longest_line(cache), new_scratch(problem.dyads.n)
-    fall = move_weight(problem, state, cache, lists, k, k, line, scratch, False, rng)
+def fit_column(view, k, diagonal_only):
+    """Minimise Q over the weights of community k, one after the other; returns its fall."""
+    lists, line, scratch = list_members(view), longest_line(view), new_scratch(view.n)
+    fall = fit_weight(view, lists, k, k, line, scratch)
     if not diagonal_only:
-        for m in range(state.z.shape[0]):
-            if m != k and cache.size[m] > 0:
-                fall += move_weight(problem, state, cache, lists, k, m, line, scratch, False, rng)
-                if problem.dyads.directed:
-                    fall += move_weight(problem, state, cache, lists, m, k, line, scratch, False, rng)
+        for m in range(view.z.shape[0]):
+            if m != k and view.size[m] > 0:
+                fall += fit_weight(view, lists, k, m, line, scratch)
+                if view.directed:
+                    fall += fit_weight(view, lists, m, k, line, scratch)
+    refresh_column(view, k)
     return fall
 
 
-@inner
-def gather_row(problem, row, links, i, line):
-    """The observed dyads of node i's row."""
-    size = 0
-    y = np.zeros(row.x.size)
-    mark(links, i, y, 1.0)
-    for j in range(row.x.size):
-        if row.seen[j] != 0.0:
-            put(problem.law, line, size, row.x[j], y[j], 1.0)
-            size += 1
-    return size
-
-
-@inner
-def sweep_sociality(problem, state, cache, sampling, rng):
-    """Every s_i once, and every r_i when directed."""
-    n = problem.dyads.n
-    row, line = new_row(n), new_line(n)
-    for i in range(n):
-        for incoming in range(2 if problem.dyads.directed else 1):
-            load_row(problem, state, cache, i, incoming == 1, row)
-            links = problem.dyads.links_in if incoming else problem.dyads.links_out
-            values = state.receiver if incoming else state.sender
-            size = gather_row(problem, row, links, i, line)
-            axis = Axis(values[i], problem.priors.sociality, problem.lower, BOUND)
-            values[i] += move_along(problem.law, line, size, axis, sampling, SOCIAL_WIDTH, rng)
-
-
-@inner
-def totals_of_shift(problem, state, cache, delta):
-    """Loss, slope and curvature, over all observed dyads, when b moves by delta."""
-    n = problem.dyads.n
-    row, y = new_row(n), np.zeros(n)
-    total = first = second = 0.0
-    for i in range(n):
-        load_row(problem, state, cache, i, False, row)
-        mark(problem.dyads.links_out, i, y, 1.0)
-        for j in range(0 if problem.dyads.directed else i + 1, n):
-            if row.seen[j] != 0.0:
-                x = row.x[j] + delta
-                total += loss(problem.law, y[j], x)
-                first += slope(problem.law, y[j], x)
-                second += curvature(problem.law, y[j], x)
-        mark(problem.dyads.links_out, i, y, 0.0)
-    b = state.offset[0] + delta
-    precision = problem.priors.offset
-    return total + 0.5 * precision * b * b, first + precision * b, second + precision
-
-
-@inner
-def minimise_offset(problem, state, cache):
-    """Newton steps on b, halved until Q falls."""
-    here, first, second = totals_of_shift(problem, state, cache, 0.0)
-    lower = FLOOR if problem.lower == 0.0 else -BOUND
-    for _ in range(NEWTON_STEPS):
-        step = min(max(-first / max(second, 1e-10), -3.0), 3.0)
-        if abs(step) < 1e-7:
-            return
-        for _ in range(12):
-            trial = min(max(step, lower - state.offset[0]), BOUND - state.offset[0])
-            there, first, second = totals_of_shift(problem, state, cache, trial)
-            if there < here:
-                state.offset[0] += trial
-                here = there
-                break
-            step *= 0.5
-        else:
-            return
-
-
-@inner
-def sample_offset(problem, state, cache, rng):
-    """b by a Metropolis step whose proposal is the normal curve at the current value, corrected both ways."""
-    here, first, second = totals_of_shift(problem, state, cache, 0.0)
-    second = max(second, 1e-6)
-    delta = -first / second + rng.standard_normal() / np.sqrt(second)
-    lower = FLOOR if problem.lower == 0.0 else -BOUND
-    if state.offset[0] + delta < lower or state.offset[0] + delta > BOUND:
-        return
-    there, back_first, back_second = totals_of_shift(problem, state, cache, delta)
-    back_second = max(back_second, 1e-6)
-    forth = 0.5 * np.log(second) - 0.5 * second * (delta + first / second) ** 2
-    back = 0.5 * np.log(back_second) - 0.5 * back_second * (-delta + back_first / back_second) ** 2
-    if np.log(rng.random()) < here - there + back - forth:
-        state.offset[0] += delta
-
-
-@inner
-def balance_sociality(problem, state, sampling, rng):
-    """Move level between b and s (and r), which leaves every x as it is: only the priors speak."""
-    n, priors = problem.dyads.n, problem.priors
-    if problem.lower == 0.0 or priors.sociality == 0.0 or not problem.has_offset:
-        return
-    for side in range(2 if problem.dyads.directed else 1):
-        values = state.receiver if side else state.sender
-        share = 1.0 if problem.dyads.directed else 0.5  # x holds s once when directed, twice when undirected
-        # b + t and s_i - share t: precision offset + n sociality share^2 around its own optimum
-        precision = priors.offset + n * priors.sociality * share * share
-        t = (priors.sociality * share * values.sum() - priors.offset * state.offset[0]) / precision
-        if sampling:
-            t += rng.standard_normal() / np.sqrt(precision)
-        state.offset[0] += t
-        for i in range(n):
-            values[i] -= share * t
-
-
-@inner
-def sweep_coefficients(problem, state, cache, sampling, rng):
-    """Every g_p once, along the dyads where its covariate is not 0."""
-    covariates, which = problem.dyads.covariates_out, problem.dyads.which_out
-    n = problem.dyads.n
-    row, y = new_row(n), np.zeros(n)
-    line = new_line(covariates.node.size)
-    for p in range(state.coefficients.size):
-        size = 0
-        for i in range(n):
-            load_row(problem, state, cache, i, False, row)
-            mark(problem.dyads.links_out, i, y, 1.0)
-            for t in range(covariates.start[i], covariates.start[i + 1]):
-                j = covariates.node[t]
-                if which[t] == p and row.seen[j] != 0.0 and (problem.dyads.directed or i < j):
-                    put(problem.law, line, size, row.x[j], y[j], covariates.value[t])
-                    size += 1
-            mark(problem.dyads.links_out, i, y, 0.0)
-        axis = Axis(state.coefficients[p], problem.priors.coefficient, problem.lower, BOUND)
-        state.coefficients[p] += move_along(problem.law, line, size, axis, sampling, SOCIAL_WIDTH, rng)
-
-
 @kernel
-def sweep_weights(problem, state, cache, sampling, rng):
-    """W, sociality, offset and coefficients once each; the exponentials of the cache are brought up to date after."""
-    sweep_affinities(problem, state, cache, sampling, rng)
-    if problem.has_sociality:
-        sweep_sociality(problem, state, cache, sampling, rng)
-        balance_sociality(problem, state, sampling, rng)
-    if problem.has_offset:
-        if sampling:
-            sample_offset(problem, state, cache, rng)
+def sum_slopes(view):
+    """Loss, and sums of its slope and curvature over the observed dyads of each community and node, of each node, and
+    of each covariate: (K, n), (n,), (n,), (p,). An undirected pair is met from both ends, except in the loss."""
+    n, k, q = view.n, view.z.shape[0], view.coefficients.size
+    z, row, y = view.z, view.out, np.zeros(n)
+    covariates, which = view.covariates_out, view.which_out
+    first, second = np.empty(n), np.empty(n)
+    slopes, by_sender, by_receiver, by_covariate = np.zeros((k, n)), np.zeros(n), np.zeros(n), np.zeros(q)
+    bends, sender_bends, receiver_bends, covariate_bends = np.zeros((k, n)), np.zeros(n), np.zeros(n), np.zeros(q)
+    total = 0.0
+    for i in range(n):
+        load_row(view, i, row)
+        mark(view.links_out, i, y, 1.0)
+        total += row_loss(view.law, row, view.links_out, i)
+        if view.law.code == BERNOULLI:  # e^x is there already
+            for j in range(n):
+                p = row.e[j] / (1.0 + row.e[j])
+                first[j] = p - row.seen[j] * y[j]
+                second[j] = p * (1.0 - p)
         else:
-            minimise_offset(problem, state, cache)
-    if state.coefficients.size:
-        sweep_coefficients(problem, state, cache, sampling, rng)
-    refresh_exponentials(problem, cache)
-
-
-@kernel
-def refresh_exponentials(problem, cache):
-    """e^pull where pulls moved."""
-    for k in range(cache.pull_out.shape[0]):
-        for j in range(problem.dyads.n):
-            cache.exp_out[k, j] = np.exp(min(max(cache.pull_out[k, j], -CLIP), CLIP))
-            if problem.dyads.directed:
-                cache.exp_in[k, j] = np.exp(min(max(cache.pull_in[k, j], -CLIP), CLIP))
+            for j in range(n):
+                first[j] = row.seen[j] * slope(view.law, y[j], row.x[j])
+                second[j] = row.seen[j] * curvature(view.law, y[j], row.x[j])
+        mark(view.links_out, i, y, 0.0)
+        for j in range(n):
+            by_sender[i] += first[j]
+            sender_bends[i] += second[j]
+            by_receiver[j] += first[j]
+            receiver_bends[j] += second[j]
+        for m in range(k):
+            if z[m, i]:
+                for j in range(n):
+                    slopes[m, j] += first[j]
+                    bends[m, j] += second[j]
+        for t in range(covariates.start[i], covariates.start[i + 1]):
+            v, j = covariates.value[t], covariates.node[t]
+            by_covariate[which[t]] += v * first[j]
+            covariate_bends[which[t]] += v * v * second[j]
+    if not view.directed:
+        total /= 2
+    first_sums = (slopes, by_sender, by_receiver, by_covariate)
+    return total, first_sums, (bends, sender_bends, receiver_bends, covariate_bends)
