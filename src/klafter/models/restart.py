@@ -120,7 +120,7 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
 
     best = descend(problem, first_state(problem, recipe, task, rng), True)
     draws = smooth(best.problem, recipe, best.state, rng, report, stop)
-    if draws and not (stop is not None and stop.is_set()):
+    if draws and recipe.n_communities is None and not (stop is not None and stop.is_set()):
         again = descend(best.problem, lean(best.problem, recipe, draws[-1]), False)
         if again.objective < best.objective and again.worth < best.worth:
             best = again
@@ -130,8 +130,6 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
 
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
     """A draw as a second start of the search: without communities of nearly everyone, and of hardly anyone."""
-    if recipe.n_communities is not None:
-        return largest(copy_state(draw), recipe.n_communities)
     state = without_handfuls(problem, without_majorities(problem, copy_state(draw)))
     return largest(state, recipe.max_communities)
 
