@@ -28,7 +28,8 @@ from klafter.search.sparse_weights import fit_totals, objective_from, weight_ste
 
 HOPE = 0.1  # share of the links that first births expect the background to keep
 ECHOES = 3  # rounds of such births
-RENEWED = 0.15  # share of the communities that start anew when nothing else gains
+RENEWED = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that start anew when nothing else gains
+ENOUGH = 1e-4  # share of the objective that such a start must gain
 DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
 TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
 MANY = 300  # communities beyond which only those that changed are merged again
@@ -94,19 +95,22 @@ def objective(problem: Problem, state: State, crew: Crew | None = None) -> float
 
 
 def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | None = None) -> State:
-    """One round of all moves; where none is left and many links are unexplained, the weakest communities start anew."""
+    """One round of all moves; if it gains little and many links are unexplained, the weakest communities start anew."""
     crew = crew or Crew(1)
+    before = objective(problem, state, crew)
     state, made = births(problem, copy_state(state), rng, crew)
     state = weights(problem, settle(problem, without_empty(problem, state), crew), crew)
     local = len(state.size) > MANY
     for move in (partial(merges, local=local), partial(dissolves, local=local), deaths, splits):
         state, more = move(problem, state, crew)
         state, made = without_empty(problem, state), made + more
-    if made == 0 and len(state.size) and share_unexplained(problem, state, crew) > HOPE:
-        return renew(problem, state, rng, crew)
     if made == 0:
         state, made = rethink(problem, state, crew)
-    return weights(problem, settle(problem, state, crew), crew) if made else state
+    state = weights(problem, settle(problem, state, crew), crew) if made else state
+    if len(state.size) and share_unexplained(problem, state, crew) > HOPE:
+        value = objective(problem, state, crew)
+        return renew(problem, state, rng, crew) if before - value <= ENOUGH * abs(value) else state
+    return state
 
 
 def rethink(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
@@ -129,15 +133,19 @@ def rethink(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
 
 
 def renew(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
-    """Give the weakest communities up, let others be born from echoes, and keep the better of the two states."""
-    trial = without_weakest(problem, copy_state(state), crew, RENEWED)
-    trial = weights(problem, trial, crew, factors=False)
-    trial, _ = births(problem, trial, rng, crew, hope=HOPE, echo=True)
-    trial = warm_up(problem, trial, crew)
-    for move in (merges, dissolves, deaths):
-        trial = without_empty(problem, move(problem, trial, crew)[0])
-    trial = weights(problem, settle(problem, trial, crew), crew)
-    return min((state, trial), key=lambda one: objective(problem, one, crew))
+    """Give the weakest communities up, more of them each time, let others be born from echoes, until that is better."""
+    value = objective(problem, state, crew)
+    for share in RENEWED:
+        trial = without_weakest(problem, copy_state(state), crew, share)
+        trial = weights(problem, trial, crew, factors=False)
+        trial, _ = births(problem, trial, rng, crew, hope=HOPE, echo=True)
+        trial = warm_up(problem, trial, crew)
+        for move in (merges, dissolves, deaths):
+            trial = without_empty(problem, move(problem, trial, crew)[0])
+        trial = weights(problem, settle(problem, trial, crew), crew)
+        if value - objective(problem, trial, crew) > ENOUGH * abs(value):
+            return trial
+    return state
 
 
 def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4, among: np.ndarray | None = None) -> State:

@@ -196,7 +196,8 @@ def grow(problem, state, owed, nodes, factor, hope, scratch):
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
     size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
     enter(problem, owed, nodes[:0], nodes, scratch)
-    while len(nodes) > 1 and length < max(best + 2, EARLY) and length < LONGEST:
+    beyond = 2 if hope == 1.0 else 3  # a weak community shows on a path that is less smooth
+    while len(nodes) > 1 and length < max(best + beyond, EARLY) and length < LONGEST:
         if stop[length] + len(nodes) > len(scratch.path):
             break
         size *= factor
