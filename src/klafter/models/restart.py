@@ -14,9 +14,8 @@ from klafter.core.view import look
 from klafter.models.base import Progress, Step, iterate
 from klafter.sampling import lfrm
 from klafter.search import dense
-from klafter.search.moves import largest, without_handfuls, without_majorities
+from klafter.search.moves import largest, without_handfuls, without_majorities, worth
 from klafter.search.starts import above_the_mean, neighbourhoods
-from klafter.search.weights import evidence_price
 
 SMOOTH_PENALTY = -2.0
 BINARY_STEPS = 3  # on which values are only large or small, before they count
@@ -48,15 +47,14 @@ class Optimum(NamedTuple):
     problem: Problem
     state: State
     objective: float
-    worth: float  # objective and the price of free weights
+    worth: float
     converged: bool
 
 
 class Outcome(NamedTuple):
     """The optimum of a restart, and the draws around it.
 
-    ``worth`` adds to the objective what Laplace's method charges for the weights: with it, restarts that found
-    different numbers of communities can be compared.
+    ``worth``, which adds to the objective a price for handfuls of nodes, compares restarts.
     """
 
     state: State
@@ -115,8 +113,7 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
             return report("search", t + 1, recipe.max_iter, values[-1], pair[1]) or converged
 
         problem, state = iterate(move, (problem, state), recipe.max_iter, done, stop)
-        value = objective(problem, state)
-        return Optimum(problem, state, value, value + evidence_price(problem, state), converged)
+        return Optimum(problem, state, objective(problem, state), worth(problem, state), converged)
 
     best = descend(problem, first_state(problem, recipe, task, rng), True)
     draws = smooth(best.problem, recipe, best.state, rng, report, stop)

@@ -103,7 +103,7 @@ def births(problem: Problem, state: State, seeds: np.ndarray, slots: np.ndarray)
         assortative = t % 3 != 2  # every third seed lends its partners to a community that need not link inside
         size = plant(view, k, seed, assortative)
         gain = grow(view, prices[size - 1], k, assortative) if size > 1 else 0.0
-        if gain > TINY_GAIN and state.z[k].sum() > 1 and gain > evidence_price(problem, state, k):
+        if gain > TINY_GAIN and state.z[k].sum() > 1 and gain > evidence_price(problem, state, np.array([k])):
             fall += gain
             born += 1
         else:

@@ -13,7 +13,7 @@ from klafter.search.weights_kernels import fit_column
 
 POLISH = 2  # rounds of weights and flips before a move is judged
 LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
-FEW = 3  # members up to which a community may be one node's oddity
+FEW = 3  # members of a handful
 NEAR = 20.0  # rise of Q up to which a death is tried with new weights everywhere
 WORTHWHILE = 1e-6  # fall of Q below which a move is not taken
 
@@ -146,15 +146,21 @@ def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, flo
     return state, value
 
 
+def worth(problem: Problem, state: State) -> float:
+    """Q, and the price of the free weights of communities of a few nodes: these may be one node's oddity."""
+    handfuls = np.flatnonzero(state.z.sum(axis=1) <= FEW)
+    return objective(problem, state) + (evidence_price(problem, state, handfuls) if len(handfuls) else 0.0)
+
+
 def without_handfuls(problem: Problem, state: State) -> State:
     """The state without those communities of a few nodes that would not pay for their weights. Q may rise."""
-    worth = objective(problem, state) + evidence_price(problem, state)
+    here = worth(problem, state)
     for k in range(len(state.z) - 1, -1, -1):
         if state.z[k].sum() <= FEW:
             candidate = fit_weights(problem, without(state, k))
-            there = objective(problem, candidate) + evidence_price(problem, candidate)
-            if there < worth:
-                state, worth = candidate, there
+            there = worth(problem, candidate)
+            if there < here:
+                state, here = candidate, there
     return state
 
 

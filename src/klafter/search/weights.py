@@ -134,11 +134,11 @@ def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, to
     return unpack(free, state, np.clip(theta + unit * found.x, lows, highs))
 
 
-def evidence_price(problem: Problem, state: State, k: int | None = None) -> float:
+def evidence_price(problem: Problem, state: State, among: np.ndarray | None = None) -> float:
     """T/2 sum over W of log(1 + curvature / precision): what Laplace's method charges for weights that are free.
 
     Q is a mode and gives every further weight away, so a move that adds communities must also pay for the weights that
-    they bring: all of W, or those of community k.
+    they bring: all of W, or the entries that touch some communities.
     """
     if problem.priors.temperature == 0.0 or not len(state.z):
         return 0.0
@@ -146,6 +146,6 @@ def evidence_price(problem: Problem, state: State, k: int | None = None) -> floa
     _, _, (bends, senders, receivers, _) = sum_slopes(look(problem, state))
     h = _totals(free, state, (bends, senders, receivers, np.zeros(0)))
     prices = np.log1p(h / _precisions(problem, free, len(state.z)))
-    if k is not None:
-        prices = prices[(free.rows == k) | (free.columns == k)]
+    if among is not None:
+        prices = prices[np.isin(free.rows, among) | np.isin(free.columns, among)]
     return 0.5 * problem.priors.temperature * float(prices.sum())

@@ -1,0 +1,5 @@
+"""``python -m klafter`` is ``klafter``."""
+
+from klafter.cli import main
+
+main()

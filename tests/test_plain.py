@@ -1,0 +1,37 @@
+"""The whole dense search against itself on plain NumPy kernels: from the same seed, the same path."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from klafter.core.families import Law
+from klafter.core.problem import make_priors, make_problem
+from klafter.datasets import make_lfrm
+from klafter.search import dense
+from klafter.search.starts import neighbourhoods
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+plain = pytest.importorskip("plain", reason="benchmarks/ is not beside tests/")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_compiled_and_plain_search_take_the_same_path(directed):
+    graph, _ = make_lfrm(n=30, k=3, directed=directed, random_state=0)
+    graph = graph.hide([(0, 1), (2, 5), (7, 3)])
+    problem = make_problem(graph, Law(0), make_priors(-2.0, 1.0, 3.2, 1.4))
+
+    def search():
+        rng = np.random.default_rng(0)
+        state, values = dense.init(problem, rng, neighbourhoods(problem, 4, rng)), []
+        for _ in range(2):
+            state = dense.step(problem, state, rng)
+            values.append(dense.objective(problem, state))
+        return state, values
+
+    quick, values = search()
+    with plain.plain_kernels():
+        slow, slow_values = search()
+    assert values == pytest.approx(slow_values, rel=1e-6)
+    assert (quick.z == slow.z).all()
