@@ -13,7 +13,7 @@ from klafter.search.weights_kernels import fit_column
 
 POLISH = 2  # rounds of weights and flips before a move is judged
 LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
-FEW = 3  # members of a handful
+FEW, SHARE = 3, 1 / 40  # members, or share of all nodes, of a handful
 NEAR = 20.0  # rise of Q up to which a death is tried with new weights everywhere
 WORTHWHILE = 1e-6  # fall of Q below which a move is not taken
 
@@ -146,17 +146,22 @@ def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, flo
     return state, value
 
 
+def is_handful(state: State) -> np.ndarray:
+    """Which communities have so few members that they may be one node's oddity."""
+    return state.z.sum(axis=1) <= max(FEW, SHARE * state.z.shape[1])
+
+
 def worth(problem: Problem, state: State) -> float:
-    """Q, and the price of the free weights of communities of a few nodes: these may be one node's oddity."""
-    handfuls = np.flatnonzero(state.z.sum(axis=1) <= FEW)
+    """Q, and the price of the free weights of handfuls."""
+    handfuls = np.flatnonzero(is_handful(state))
     return objective(problem, state) + (evidence_price(problem, state, handfuls) if len(handfuls) else 0.0)
 
 
 def without_handfuls(problem: Problem, state: State) -> State:
-    """The state without those communities of a few nodes that would not pay for their weights. Q may rise."""
+    """The state without those handfuls that would not pay for their weights. Q may rise."""
     here = worth(problem, state)
     for k in range(len(state.z) - 1, -1, -1):
-        if state.z[k].sum() <= FEW:
+        if is_handful(state)[k]:
             candidate = fit_weights(problem, without(state, k))
             there = worth(problem, candidate)
             if there < here:
