@@ -28,6 +28,59 @@ def quality() -> list[str]:
     return [*lines, "", f"`{saved['command']}`; seconds are CPU time, on a shared machine.", ""]
 
 
+def siblings() -> list[str]:
+    """The five systems on the same splits."""
+    path = RESULTS / "siblings.json"
+    if not path.exists():
+        return []
+    rows = json.loads(path.read_text())["auc"]
+    networks = list(dict.fromkeys(key.split(" / ")[0] for key in rows))
+    models = list(dict.fromkeys(key.split(" / ")[1] for key in rows))
+    lines = [
+        "The five systems on the same clean splits, AUC and seconds a fit; the structural expert only where named:",
+        "",
+    ]
+    lines += ["| model | " + " | ".join(networks) + " |", "|---|" + "---|" * len(networks)]
+    for model in models:
+        cells = [rows.get(f"{network} / {model}") for network in networks]
+        shown = [
+            f"{r['mean']:.3f} ± {r['standard_error']:.3f} ({r['seconds']:.0f} s){'*' if r['symmetrised'] else ''}"
+            if r
+            else "not run"
+            for r in cells
+        ]
+        lines.append(f"| {model} | " + " | ".join(shown) + " |")
+    command = "python benchmarks/siblings.py auc --splits 10"
+    return [*lines, "", f"`{command}`; seconds are wall time on a shared core. * on the symmetrised graph.", ""]
+
+
+def speed() -> list[str]:
+    """A fit against plain NumPy, and the first start."""
+    path = RESULTS / "speed.json"
+    if not path.exists():
+        return []
+    saved = json.loads(path.read_text())
+    lines = [
+        "One restart without smoothing, against the same search on plain NumPy kernels (same path, same objective):",
+        "",
+    ]
+    lines += [
+        "| network | compiled, CPU s | NumPy, CPU s | ratio | default fit, CPU s |",
+        "|---|---|---|---|---|",
+    ]
+    for network, r in saved["networks"].items():
+        ratio = f"{r['plain_numpy']:.1f} | {r['ratio']:.0f}"
+        lines.append(f"| {network} | {r['single_fit']:.2f} | {ratio} | {r['default_fit']:.1f} |")
+    starts = saved["starts"]
+    lines += [
+        "",
+        f"`klafter fit` on Karate: {starts['first_fit']:.0f} s the first time, with compilation; "
+        f"{starts['later_fit']:.1f} s later; {starts['later_fit_without_smoothing']:.1f} s with one restart and no "
+        "smoothing.",
+    ]
+    return [*lines, "", f"`{saved['command']}`", ""]
+
+
 def scale() -> list[str]:
     """Planted overlapping communities of the sparse engine."""
     rows, commands = [], []
@@ -53,7 +106,7 @@ def scale() -> list[str]:
 
 def main():
     readme = ROOT / "README.md"
-    body = "\n".join(quality() + scale())
+    body = "\n".join(quality() + siblings() + speed() + scale())
     pattern = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
     readme.write_text(pattern.sub(lambda m: f"{m[1]}\n{body}\n{m[2]}", readme.read_text()))
 

@@ -11,7 +11,7 @@ import klafter
 
 LAYERS = ["graph", "core", "search", "sampling", "models", "datasets", "evaluation", "report", "cli"]
 ROOT = Path(klafter.__file__).parent
-FILES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.parent != ROOT]
 HEAVY = {"dask", "matplotlib", "bokeh", "pandas", "arviz", "sklearn", "numba", "networkx"}
 
 
