@@ -25,7 +25,7 @@ demo: install
 	$(BIN)/klafter demo
 
 test: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 axe: install
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4
