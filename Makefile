@@ -1,6 +1,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NETWORKS ?= $(KLAFTER_DATA)/networks
+bench: export KLAFTER_DATA ?= ../shared/data
 
 .PHONY: help install demo test axe lint bench docs clean clean-cache
 
@@ -44,7 +46,19 @@ $(VENV)/.docs: $(VENV)/.ready
 	@touch $@
 
 bench: install
-	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(BIN)/python benchmarks/quality.py
+	$(BIN)/python benchmarks/siblings.py
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/scale.py 10000 100000 1000000 --lfr $(NETWORKS)/lfr_overlap_n1000_k28
+	$(BIN)/python benchmarks/scale.py 10000 --degree 10 --seeds 3 --output benchmarks/results/scale_sparse_communities.json
+	$(BIN)/python benchmarks/scale_figure.py
+	$(BIN)/python benchmarks/online.py
+	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/networks.py $(NETWORKS)
+	$(BIN)/python benchmarks/compare.py --networks $(NETWORKS)
+	$(BIN)/python benchmarks/results_table.py
 
 clean:
 	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery docs/sg_execution_times.rst

@@ -52,7 +52,6 @@ MODELS = {
     "EPM": lambda seed: EPM(random_state=seed),
     "LFRM": lambda seed: LFRM(n_chains=4, init="irm", random_state=seed),
     "KLafter": lambda seed: KLafter(structure=0.0, random_state=seed),
-    "KLafter, long": lambda seed: KLafter(structure=0.0, n_init=6, n_smooth=400, random_state=seed),
     "KLafter + structure": lambda seed: KLafter(random_state=seed),
 }
 
@@ -74,7 +73,7 @@ def auc(options) -> dict:
                 "mean": scores.mean(),
                 "standard_error": scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else None,
                 "seconds": seconds.mean(),
-                "published": PUBLISHED.get(name.split(" ")[0].rstrip(","), {}).get(network),
+                "published": PUBLISHED.get(name.split(" ")[0], {}).get(network),
                 "symmetrised": symmetrised,
                 "model": repr(MODELS[name](None)),
             }
