@@ -33,6 +33,7 @@ class PlainView:
                 where = slice(rows.start[i], rows.start[i + 1])
                 matrix[i, rows.node[where]] = rows.value[where] if matrix is self.y else False
         self.state, self.z, self.w = state, state.z, state.w
+        self.free = weights.free_entries(problem, state)
 
     def x(self, rows=slice(None), columns=slice(None)) -> np.ndarray:
         z, s = self.z.astype(float), self.state
@@ -135,11 +136,10 @@ def fit_weight(view, k, m) -> float:
 
 def fit_column(view, k, diagonal_only) -> float:
     fall = fit_weight(view, k, k)
-    for m in range(len(view.z)):
-        if not diagonal_only and m != k and view.z[m].any():
-            fall += fit_weight(view, k, m)
-            if view.directed:
-                fall += fit_weight(view, m, k)
+    others = [m for m in range(len(view.z)) if not diagonal_only and m != k and view.z[m].any()]
+    fall += sum(fit_weight(view, k, m) for m in others)
+    if view.directed:
+        fall += sum(fit_weight(view, m, k) for m in others)
     return fall
 
 
@@ -168,13 +168,23 @@ def clear(view, k) -> None:
     view.z[k] = 0
 
 
-def sum_slopes(view):
+def derivatives(view, bend):
     x, z = view.x(), view.z.astype(float)
     p = np.where(view.seen, expit(x), 0.0)
-    first, second = p - view.seen * view.y, p * (1 - p)
-    none = np.zeros(0)
-    sums = [(z @ r, r.sum(axis=1), r.sum(axis=0), none) for r in (first, second)]
-    return data_loss(view), *sums
+    share = 1.0 if view.directed else 0.5
+    vectors = []
+    for values in (p - view.seen * view.y, p * (1 - p)):
+        w = z @ values @ z.T
+        if not view.directed:
+            w[np.diag_indices(len(w))] *= 0.5
+        by_sender, by_receiver = values.sum(axis=1), values.sum(axis=0)
+        vectors.append(weights.pack(view.free, w, share * values.sum(), by_sender, by_receiver, np.zeros(0)))
+    return data_loss(view), *vectors
+
+
+def place(view, theta) -> None:
+    for ours, theirs in zip(view.state, weights.unpack(view.free, view.state, theta)):
+        ours[...] = theirs
 
 
 @contextmanager
@@ -184,7 +194,7 @@ def plain_kernels():
         (core_objective, {"look": PlainView, "data_loss": data_loss}),
         (dense, {"look": PlainView, "descend": descend}),
         (moves, {"look": PlainView, "descend": descend, "fit_column": fit_column}),
-        (weights, {"look": PlainView, "sum_slopes": sum_slopes}),
+        (weights, {"look": PlainView, "derivatives": derivatives, "place": place}),
         (births, {"look": PlainView, "descend": descend, "fit_column": fit_column, "plant": plant, "around": around,
                   "clear": clear}),
     ]  # fmt: skip

@@ -12,7 +12,7 @@ from klafter.core.objective import flip_gains
 from klafter.core.problem import add_communities
 from klafter.core.rows import load_rows
 from klafter.core.view import DERIVED, as_view, derive, look
-from klafter.search.flips import PASSES, descend, sample_row
+from klafter.search.flips import PASSES, descend, draw_thresholds, flip_row
 
 N = 7
 quick = settings(max_examples=15, deadline=None, derandomize=True)
@@ -107,7 +107,9 @@ def test_a_column_sweep_returns_its_fall_and_never_empties_the_community(family,
 @kernel
 def draw_memberships(view, i, rng):
     load_rows(view, i)
-    sample_row(view, i, np.empty(view.z.shape[0]), rng)
+    thresholds = np.empty(view.z.shape[0])
+    draw_thresholds(view, i, thresholds, rng)
+    flip_row(view, i, thresholds)
 
 
 def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():

@@ -14,7 +14,7 @@ from klafter.cli.facts import describe_change
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.graph.changes import change_graph
-from klafter.models.online import state_of
+from klafter.models.large import state_of
 from klafter.search import sparse as engine
 from klafter.search.sparse_state import as_problem
 

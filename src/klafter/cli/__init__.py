@@ -1,7 +1,8 @@
 """The command line: parse, call, print."""
 
-# scikit-learn imports both at its top; commands seldom need either, and they are half of the time it takes to start
-SELDOM = ("scipy.stats", "pandas")
+# NumPy, SciPy and scikit-learn import these at their top; commands seldom need them, and they are most of the time it
+# takes to start
+SELDOM = ("scipy.stats", "pandas", "pydoc", "joblib")
 
 
 def main() -> None:

@@ -13,14 +13,27 @@ from klafter.core.families import BERNOULLI, curvature, loss, slope
 from klafter.core.kernel import inlined, inner, kernel
 from klafter.core.rows import BLOCK
 
+HALVINGS = 12  # of a Newton step before it is given up
+
 
 class Line(NamedTuple):
-    """The dyads that one parameter reaches; the first ``m`` entries count."""
+    """The dyads that one parameter reaches: room for them, of which the first ``Span.size`` entries count."""
 
     x: np.ndarray
-    e: np.ndarray  # e^x, for the Bernoulli family
+    e: np.ndarray  # e^x, all that the Bernoulli family reads when ``Span.ones`` is known
     y: np.ndarray
     c: np.ndarray
+
+
+class Span(NamedTuple):
+    """How much of a line counts, and where c is 1 in the first ``ones`` entries and 2 in the rest.
+
+    Then e^(c delta) is one of two numbers, and the Bernoulli loss a product of 1 + e^x times it. Else ``ones`` is -1.
+    """
+
+    size: int
+    ones: int
+    linear: float  # sum of y c, where ones is known
 
 
 class Axis(NamedTuple):
@@ -47,43 +60,56 @@ def put(line, m, x, e, y, c):
 
 
 @inlined
-def linear_part(law, line, m):
-    """sum_t y_t c_t where the Bernoulli loss is a product of 1 + e^x times e^(c delta) with c of 1 or 2; else NaN."""
+def log_products(e, start, stop, f):
+    """sum of log(1 + e_t f), one logarithm for a block of terms."""
     total = 0.0
-    for t in range(m):
-        if law.code != BERNOULLI or (line.c[t] != 1.0 and line.c[t] != 2.0):
-            return np.nan
-        total += line.y[t] * line.c[t]
+    for first in range(start, stop, BLOCK):
+        last = min(first + BLOCK, stop)
+        p = 1.0
+        for t in range(first, last):
+            p *= 1.0 + e[t] * f
+        if p < 1e300:
+            total += np.log(p)
+        else:  # the product overflowed
+            for t in range(first, last):
+                total += np.log1p(e[t] * f)
     return total
 
 
 @inlined
-def line_loss(law, line, m, linear, delta):
-    """sum_t loss(y_t, x_t + c_t delta), up to a constant; the quick way where ``linear`` allows it."""
+def line_loss(law, line, span, delta):
+    """sum_t loss(y_t, x_t + c_t delta), up to a constant."""
+    if law.code == BERNOULLI and span.ones >= 0:
+        f = np.exp(delta)
+        ones = log_products(line.e, 0, span.ones, f)
+        return ones + log_products(line.e, span.ones, span.size, f * f) - span.linear * delta
     total = 0.0
-    if np.isnan(linear):
-        for t in range(m):
-            total += loss(law, line.y[t], line.x[t] + line.c[t] * delta)
-        return total
-    f1, f2 = np.exp(delta), np.exp(2.0 * delta)
-    for start in range(0, m, BLOCK):
-        stop = min(start + BLOCK, m)
-        p = 1.0
-        for t in range(start, stop):
-            p *= 1.0 + line.e[t] * (f1 if line.c[t] == 1.0 else f2)
-        if p < 1e300:
-            total += np.log(p)
-        else:  # the product overflowed
-            for t in range(start, stop):
-                total += np.log1p(line.e[t] * (f1 if line.c[t] == 1.0 else f2))
-    return total - linear * delta
+    for t in range(span.size):
+        total += loss(law, line.y[t], line.x[t] + line.c[t] * delta)
+    return total
+
+
+@inlined
+def sum_chances(e, start, stop, f):
+    """Sums of p and of p (1 - p) with odds e_t f."""
+    first = second = 0.0
+    for t in range(start, stop):
+        p = e[t] * f / (1.0 + e[t] * f)
+        first += p
+        second += p * (1.0 - p)
+    return first, second
 
 
 @kernel
-def line_slopes(law, line, m, delta):
+def line_slopes(law, line, span, delta):
     """First and second derivative of the loss along the line."""
     first = second = 0.0
-    for t in range(m):
+    if law.code == BERNOULLI and span.ones >= 0:
+        f = np.exp(delta)
+        first, second = sum_chances(line.e, 0, span.ones, f)
+        first_of_twos, second_of_twos = sum_chances(line.e, span.ones, span.size, f * f)
+        return first + 2.0 * first_of_twos - span.linear, second + 4.0 * second_of_twos
+    for t in range(span.size):
         x = line.x[t] + line.c[t] * delta
         first += line.c[t] * slope(law, line.y[t], x)
         second += line.c[t] ** 2 * curvature(law, line.y[t], x)
@@ -91,68 +117,75 @@ def line_slopes(law, line, m, delta):
 
 
 @inlined
-def phi(law, line, m, linear, axis, delta):
+def phi(law, line, span, axis, delta):
     """The objective along the line."""
-    return line_loss(law, line, m, linear, delta) + 0.5 * axis.precision * (axis.theta + delta) ** 2
+    return line_loss(law, line, span, delta) + 0.5 * axis.precision * (axis.theta + delta) ** 2
 
 
 @kernel
-def minimise_line(law, line, m, axis, max_steps):
-    """The delta that Newton's method reaches, each step halved until phi falls."""
-    linear = linear_part(law, line, m)
-    delta = 0.0
-    here = phi(law, line, m, linear, axis, delta)
-    for _ in range(max_steps):
-        first, second = line_slopes(law, line, m, delta)
-        first += axis.precision * (axis.theta + delta)
-        second += axis.precision
-        if abs(first) < 1e-9:
-            break
-        step = -first / max(second, 1e-10)
-        step = min(max(step, -5.0), 5.0)
-        moved = False
-        for _ in range(12):
-            trial = min(max(delta + step, axis.lower - axis.theta), axis.upper - axis.theta)
-            there = phi(law, line, m, linear, axis, trial)
-            if there < here:
-                moved = True
-                break
+def minimise_line(law, line, span, axis, max_steps):
+    """The delta that Newton's method reaches, each step halved until phi falls, and the fall."""
+    delta = step = trial = here = fall = 0.0
+    steps = halvings = 0
+    while True:  # one place where phi is worked out, for the compiler's sake
+        there = phi(law, line, span, axis, trial)
+        begun = steps == 0
+        if not begun and there >= here:
+            halvings += 1
             step *= 0.5
-        if not moved:
-            break
-        small = abs(trial - delta) < 1e-7
-        delta, here = trial, there
-        if small:
-            break
-    return delta
+            if halvings == HALVINGS:
+                return delta, fall
+        else:
+            small = not begun and abs(trial - delta) < 1e-7
+            fall += 0.0 if begun else here - there
+            delta, here, halvings = trial, there, 0
+            if small or steps == max_steps:
+                return delta, fall
+            first, second = line_slopes(law, line, span, delta)
+            first += axis.precision * (axis.theta + delta)
+            second += axis.precision
+            if abs(first) < 1e-9:
+                return delta, fall
+            step = min(max(-first / max(second, 1e-10), -5.0), 5.0)
+            steps += 1
+        trial = min(max(delta + step, axis.lower - axis.theta), axis.upper - axis.theta)
 
 
 @kernel
-def sample_line(law, line, m, axis, width, rng):
-    """A draw of delta by slice sampling (Neal 2003): step out, then shrink."""
-    linear = linear_part(law, line, m)
+def sample_line(law, line, span, axis, width, rng):
+    """A draw of delta by slice sampling (Neal 2003): step out to the left, to the right, then shrink."""
     floor, ceiling = axis.lower - axis.theta, axis.upper - axis.theta
-    level = phi(law, line, m, linear, axis, 0.0) + rng.standard_exponential()
-    left = -width * rng.random()
-    right = left + width
-    while left > floor and phi(law, line, m, linear, axis, left) < level:
-        left -= width
-    while right < ceiling and phi(law, line, m, linear, axis, right) < level:
-        right += width
-    left, right = max(left, floor), min(right, ceiling)
-    for _ in range(100):
-        delta = left + (right - left) * rng.random()
-        if phi(law, line, m, linear, axis, delta) < level:
+    level = left = right = delta = 0.0
+    stage, shrinks = 0, 0
+    while shrinks < 100:  # one place where phi is worked out, for the compiler's sake
+        inside = phi(law, line, span, axis, delta)
+        if stage == 0:
+            level = inside + rng.standard_exponential()
+            left = -width * rng.random()
+            right = left + width
+            stage = 1
+        elif stage == 1 and inside < level:
+            left -= width
+        elif stage == 1:
+            stage = 2
+        elif stage == 2 and inside < level:
+            right += width
+        elif stage == 2:
+            stage = 3
+        elif inside < level:
             return delta
-        if delta < 0.0:
+        elif delta < 0.0:
             left = delta
         else:
             right = delta
+        if stage == 1 and left <= floor:
+            stage = 2
+        if stage == 2 and right >= ceiling:
+            stage = 3
+        if stage == 3:
+            left, right = max(left, floor), min(right, ceiling)
+            delta = left + (right - left) * rng.random()
+            shrinks += 1
+        else:
+            delta = left if stage == 1 else right
     return 0.0
-
-
-@kernel
-def line_fall(law, line, m, axis, delta):
-    """Fall of the objective when the parameter moves by delta."""
-    linear = linear_part(law, line, m)
-    return phi(law, line, m, linear, axis, 0.0) - phi(law, line, m, linear, axis, delta)

@@ -4,9 +4,10 @@ from math import lgamma
 
 import numpy as np
 
+from klafter.core.families import BERNOULLI
 from klafter.core.kernel import inner, kernel
 from klafter.core.problem import Priors, Problem, State, keep_communities
-from klafter.core.rows import load_row, load_rows, row_loss, shift_loss
+from klafter.core.rows import load_row, load_rows, row_loss, shift_loss, shift_odds
 from klafter.core.view import look
 
 
@@ -82,15 +83,25 @@ def next_gain(view, i, first, thresholds):
     law, n, directed, temperature = view.law, view.n, view.directed, view.priors.temperature
     z, size, out, into, links_out, links_in = view.z, view.size, view.out, view.into, view.links_out, view.links_in
     pull_out, pull_in, exp_out, exp_in = view.pull_out, view.pull_in, view.exp_out, view.exp_in
+    e_out, e_in, base_out, base_in = out.e, into.e, out.base[0], into.base[0]
+    start_out, node_out, value_out = links_out.start, links_out.node, links_out.value
+    start_in, node_in, value_in = links_in.start, links_in.node, links_in.value
+    quick = law.code == BERNOULLI and out.base[1] == 0.0 and (not directed or into.base[1] == 0.0)
     for k in range(first, z.shape[0]):
         if thresholds[k] == np.inf:
             continue
         d = 1 - 2 * np.int64(z[k, i])
         others = size[k] - np.int64(z[k, i])
         price = temperature * np.log((n - others) / others) if others > 0 else founder_price(view, k)
-        gain = -d * price - shift_loss(law, out, links_out, i, pull_out, exp_out, k, d)
-        if directed:
-            gain -= shift_loss(law, into, links_in, i, pull_in, exp_in, k, d)
+        gain = -d * price
+        if quick:
+            gain -= shift_odds(e_out, base_out, start_out, node_out, value_out, i, pull_out, exp_out, k, d)
+            if directed:
+                gain -= shift_odds(e_in, base_in, start_in, node_in, value_in, i, pull_in, exp_in, k, d)
+        else:
+            gain -= shift_loss(law, out, links_out, i, pull_out, exp_out, k, d)
+            if directed:
+                gain -= shift_loss(law, into, links_in, i, pull_in, exp_in, k, d)
         if gain > thresholds[k]:
             return k, gain
     return z.shape[0], 0.0

@@ -101,5 +101,5 @@ def add_communities(state: State, members: np.ndarray, w_diagonal) -> State:
     k, m = len(state.z), len(members)
     w = np.zeros((k + m, k + m))
     w[:k, :k] = state.w
-    w[range(k, k + m), range(k, k + m)] = w_diagonal
-    return state._replace(z=np.vstack([state.z, members.astype(np.uint8)]), w=w)
+    np.fill_diagonal(w[k:, k:], w_diagonal)
+    return state._replace(z=np.concatenate([state.z, members.astype(np.uint8, copy=False)]), w=w)

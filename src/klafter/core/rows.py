@@ -98,12 +98,10 @@ def nonlink_loss(law, row):
 @inlined
 def shifted_nonlink_loss(law, row, steps, factors, k, d):
     """sum over observed j of loss(0, x_j + d step_j), the steps in row k and e^step in the same row of the factors."""
-    x, e, seen, base = row
+    x, e, seen, _ = row
     total = 0.0
-    if base[1] != 0.0 and law.code == BERNOULLI:
-        return plain_loss(law, row, steps, k, d)
     if law.code == BERNOULLI:
-        return log_product(e, factors, k) if d > 0 else log_quotient(e, factors, k)
+        return plain_loss(law, row, steps, k, d)
     if law.code == POISSON:
         for j in range(e.size):
             total += e[j] * (factors[k, j] if d > 0 else 1.0 / factors[k, j])
@@ -139,6 +137,16 @@ def shift_loss(law, row, links, i, steps, factors, k, d):
         else:
             x = row.x[j]
             rise += link_term(law, value[t], x + d * steps[k, j]) - link_term(law, value[t], x)
+    return rise
+
+
+@inlined
+def shift_odds(e, base, start, node, value, i, steps, factors, k, d):
+    """The same for the Bernoulli family where no x was clipped, from e^x alone. Arrays come one by one: a row in a
+    tuple would be counted in and out at every call."""
+    rise = (log_product(e, factors, k) if d > 0 else log_quotient(e, factors, k)) - base
+    for t in range(start[i], start[i + 1]):
+        rise -= value[t] * d * steps[k, node[t]]
     return rise
 
 

@@ -78,7 +78,7 @@ DERIVED = ("size", "pull_out", "pull_in", "exp_out", "exp_in", "exp_sender", "ex
 
 
 def _exp(x: np.ndarray) -> np.ndarray:
-    return np.exp(np.clip(x, -CLIP, CLIP))
+    return np.exp(np.minimum(np.maximum(x, -CLIP), CLIP))
 
 
 def new_row(n: int, side: int) -> Row:

@@ -10,7 +10,6 @@ from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
 from klafter.core.kernel import announce_compilation
 from klafter.core.problem import BOUND, make_priors, make_problem
 from klafter.graph import Graph
-from klafter.models import distributed, large
 from klafter.models.base import log
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.models.online import Growing
@@ -197,6 +196,8 @@ class KLafter(Growing):
 
     def _fit_large(self, graph: Graph, seeds, callback, client) -> None:
         """One search on a large graph, n_init on a small one; threads work inside each, or a cluster."""
+        from klafter.models import distributed, large  # the sparse engine, which small networks do without
+
         if client is not None:
             return distributed.fit_graph(self, graph, seeds, callback, client)
         n_runs = self.n_init if graph.n_nodes <= DENSE_LIMIT else 1

@@ -8,11 +8,13 @@ import numpy as np
 from scipy import sparse as sp
 
 from klafter.graph import Graph
+from klafter.graph.changes import Change
 from klafter.models.base import Progress, Step, iterate
 from klafter.models.parallel import n_workers
 from klafter.search import sparse
+from klafter.search.sparse_online import adapt
 from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import Problem, as_problem, memberships
+from klafter.search.sparse_state import Problem, State, as_problem, as_state, memberships
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
 
@@ -69,3 +71,25 @@ def keep(model, outcomes) -> None:
     model.n_iter_ = history[-1].step
     model.converged_ = len(history) <= model.max_iter
     model.notes_ = []
+
+
+def adapt_to(model, change: Change) -> None:
+    """The sparse engine: local moves around what changed."""
+    began = time.perf_counter()
+    problem = problem_of(model, change.graph)
+    state = state_of(model, problem)
+    with Crew(n_workers(model.n_jobs, 64)) as crew:
+        if len(change.nodes):
+            state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), crew)
+        value = sparse.objective(problem, state, crew)
+    keep(model, [(problem, state, [Step(0, 1, time.perf_counter() - began, value, len(state.size))])])
+
+
+def state_of(model, problem: Problem) -> State:
+    """The state that a fitted model holds, laid out for a problem with the same nodes first."""
+    k, loadings = model.memberships_.shape[1], sp.csc_array(model.point_.memberships)
+    send = loadings[:, [k]].toarray().ravel()  # the background is a community of all: its loadings are t
+    receive = loadings[:, [2 * k + 1]].toarray().ravel() if model.graph_.directed else send
+    return as_state(
+        problem, sp.csr_array(model.memberships_), model.affinities_.diagonal(), model.background_, send, receive
+    )

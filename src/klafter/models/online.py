@@ -11,14 +11,8 @@ from scipy import sparse as sp
 from klafter.core.draws import Draw
 from klafter.core.kernel import announce_compilation
 from klafter.graph import Graph
-from klafter.graph.changes import Change, change_graph
-from klafter.models import distributed, large
-from klafter.models.base import NetworkModel, Step
-from klafter.models.parallel import n_workers
-from klafter.search import sparse
-from klafter.search.sparse_online import adapt
-from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import Problem, State, as_state
+from klafter.graph.changes import change_graph
+from klafter.models.base import NetworkModel
 
 
 class Growing(NetworkModel):
@@ -31,6 +25,8 @@ class Growing(NetworkModel):
     def fit(self, X, y=None, *, client=None, callback=None, **options):
         """As for all models; a Dask table of links (two columns of node numbers) is sharded by the cluster itself."""
         if type(X).__module__.partition(".")[0].startswith("dask"):
+            from klafter.models import distributed
+
             return distributed.fit_partitions(self, X, client, callback)
         return super().fit(X, y, client=client, callback=callback, **options)
 
@@ -72,8 +68,10 @@ class Growing(NetworkModel):
         self._check_parameters(change.graph)
         if self.link_ != "exposure":
             return _refit(self, change.graph, callback)
+        from klafter.models import large  # the sparse engine, which small networks do without
+
         with announce_compilation():
-            _adapt(self, change)
+            large.adapt_to(self, change)
         self._expert = None
         self.graph_, self.labels_in_ = change.graph, change.graph.labels
         self.n_communities_ = self.memberships_.shape[1]
@@ -83,28 +81,6 @@ class Growing(NetworkModel):
 
 def _listed(links) -> list:
     return links.tolist() if isinstance(links, np.ndarray) else list(links)
-
-
-def _adapt(model, change: Change) -> None:
-    """The sparse engine: local moves around what changed."""
-    began = time.perf_counter()
-    problem = large.problem_of(model, change.graph)
-    state = state_of(model, problem)
-    with Crew(n_workers(model.n_jobs, 64)) as crew:
-        if len(change.nodes):
-            state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), crew)
-        value = sparse.objective(problem, state, crew)
-    large.keep(model, [(problem, state, [Step(0, 1, time.perf_counter() - began, value, len(state.size))])])
-
-
-def state_of(model, problem: Problem) -> State:
-    """The state that a fitted model holds, laid out for a problem with the same nodes first."""
-    k, loadings = model.memberships_.shape[1], sp.csc_array(model.point_.memberships)
-    send = loadings[:, [k]].toarray().ravel()  # the background is a community of all: its loadings are t
-    receive = loadings[:, [2 * k + 1]].toarray().ravel() if model.graph_.directed else send
-    return as_state(
-        problem, sp.csr_array(model.memberships_), model.affinities_.diagonal(), model.background_, send, receive
-    )
 
 
 def _refit(model, graph: Graph, callback):

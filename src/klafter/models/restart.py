@@ -19,6 +19,7 @@ from klafter.search.starts import above_the_mean, neighbourhoods
 
 SMOOTH_PENALTY = -2.0
 BINARY_STEPS = 3  # on which values are only large or small, before they count
+SMALL, MOST_STARTS = 240, 6
 
 
 class Recipe(NamedTuple):
@@ -41,20 +42,10 @@ class Task(NamedTuple):
     state: State | None
 
 
-class Optimum(NamedTuple):
-    """Where a descent ended."""
-
-    problem: Problem
-    state: State
-    objective: float
-    worth: float
-    converged: bool
-
-
 class Outcome(NamedTuple):
-    """The optimum of a restart, and the draws around it.
+    """Where a descent ended, how it came there, and the draws around it.
 
-    ``worth``, which adds to the objective a price for handfuls of nodes, compares restarts.
+    ``worth``, which adds to the objective a price for handfuls of nodes, compares descents.
     """
 
     state: State
@@ -62,8 +53,8 @@ class Outcome(NamedTuple):
     objective: float
     worth: float
     history: list[Step]
-    draws: list[State]
     converged: bool
+    draws: list[State]
 
 
 def refit_law(problem: Problem, state: State) -> Problem:
@@ -84,13 +75,9 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
     """Descend from a start, smooth around the optimum, and descend once more from where the smoothing ended."""
     rng = np.random.default_rng(task.seed)
     begun = time.perf_counter()
-    history: list[Step] = []
 
     def report(stage, t, n_steps, value, state):
         return callback(Progress(stage, task.run, task.n_runs, t, n_steps, value, len(state.z)))
-
-    def note(t, value, state):
-        history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.z)))
 
     def move(pair):
         problem, state = pair
@@ -98,31 +85,49 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
         state = dense.step(problem, state, rng, max_communities=recipe.max_communities, fixed=fixed)
         return refit_law(problem, state), state
 
-    def descend(problem, state, noted):
-        problem = refit_law(problem, state)
-        values, converged = [objective(problem, state)], False
-        if noted:
-            note(0, values[0], state)
+    def descend(problem, state):
+        history: list[Step] = []
+        converged = False
+
+        def note(t, problem, state):
+            value = objective(problem, state)
+            history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.z)))
+            return value
 
         def done(t, pair):
             nonlocal converged
-            values.append(objective(*pair))
-            converged = values[-2] - values[-1] < recipe.tol * max(1.0, abs(values[-1]))
-            if noted:
-                note(t + 1, values[-1], pair[1])
-            return report("search", t + 1, recipe.max_iter, values[-1], pair[1]) or converged
+            before, value = history[-1].objective, note(t + 1, *pair)
+            converged = before - value < recipe.tol * max(1.0, abs(value))
+            return report("search", t + 1, recipe.max_iter, value, pair[1]) or converged
 
+        problem = refit_law(problem, state)
+        note(0, problem, state)
         problem, state = iterate(move, (problem, state), recipe.max_iter, done, stop)
-        return Optimum(problem, state, objective(problem, state), worth(problem, state), converged)
+        return Outcome(state, problem, history[-1].objective, worth(problem, state), history, converged, [])
 
-    best = descend(problem, first_state(problem, recipe, task, rng), True)
+    def stopped():
+        return stop is not None and stop.is_set()
+
+    best = descend(problem, first_state(problem, recipe, task, rng, 0))
+    for t in range(1, n_starts(problem, recipe, task)):
+        if stopped():
+            break
+        best = min(best, descend(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
     draws = smooth(best.problem, recipe, best.state, rng, report, stop)
-    if draws and recipe.n_communities is None and not (stop is not None and stop.is_set()):
-        again = descend(best.problem, lean(best.problem, recipe, draws[-1]), False)
-        if again.objective < best.objective and again.worth < best.worth:
-            best = again
-            note(history[-1].step + 1, best.objective, best.state)
-    return Outcome(best.state, best.problem, best.objective, best.worth, history, draws, best.converged)
+    if draws and recipe.n_communities is None and not stopped():
+        best = min(best, descend(best.problem, lean(best.problem, recipe, draws[-1])), key=by_worth)
+    return best._replace(draws=draws)
+
+
+def by_worth(outcome: Outcome) -> float:
+    return outcome.worth
+
+
+def n_starts(problem: Problem, recipe: Recipe, task: Task) -> int:
+    """Descents of which the best goes on: several on small networks, where they cost little and often end high."""
+    if task.state is not None or recipe.n_communities is not None:
+        return 1
+    return max(1, min(MOST_STARTS, SMALL // problem.dyads.n))
 
 
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
@@ -131,8 +136,8 @@ def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
     return largest(state, recipe.max_communities)
 
 
-def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
-    """A state given (warm start), or communities around random nodes, or none.
+def first_state(problem: Problem, recipe: Recipe, task: Task, rng, t: int) -> State:
+    """The t-th start: a state given (warm start), or communities around random nodes, or none, in turn.
 
     Where links have values, large ones would draw the first communities to where two overlap; so the search begins
     with the communities of the links above the mean.
@@ -141,7 +146,7 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
         return copy_state(task.state)
     size = recipe.n_communities
     if size is None:
-        size = min(recipe.max_communities, int(np.sqrt(problem.dyads.n)) if task.run % 2 else 0)
+        size = min(recipe.max_communities, int(np.sqrt(problem.dyads.n)) if (task.run + t) % 2 else 0)
     if problem.law.code == BERNOULLI:
         return dense.init(problem, rng, neighbourhoods(problem, size, rng))
     binary = above_the_mean(problem)

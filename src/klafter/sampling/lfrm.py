@@ -5,6 +5,7 @@ node holds, jointly with fresh ones, by Metropolis; (c) W, sociality, offset and
 (d) when ``learn`` is set, alpha | K ~ Gamma(a + K, b + H_N) and the variances of W, inverse gamma given W.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -45,18 +46,17 @@ def at_temperature_one(problem: Problem) -> Problem:
 def start(problem: Problem, state: State) -> Chain:
     """A chain that begins at a state."""
     priors = at_temperature_one(problem).priors
-    return Chain(copy_state(state), priors, priors)
+    return Chain(copy_state(drop_empty(state)), priors, priors)
 
 
 def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
     """One sweep; arrays of the chain given are left alone."""
     problem = problem._replace(priors=chain.priors)
-    state = copy_state(drop_empty(chain.state))
-    state = add_communities(state, np.zeros((SLOTS, problem.dyads.n)), 0.0)
+    state = add_communities(copy_state(chain.state), np.zeros((SLOTS, problem.dyads.n), np.uint8), 0.0)
     fresh = rng.poisson(np.exp(-problem.priors.penalty) / problem.dyads.n, problem.dyads.n)
     view = look(problem, state)
     sample_memberships(view, fresh, rng)
-    draw_weights(view, rng)
+    draw_weights(problem, view, rng)
     state = drop_empty(state)
     return chain._replace(state=state, priors=draw_priors(problem, state, rng, chain.first) if learn else chain.priors)
 
@@ -83,18 +83,24 @@ def as_draw(state: State, scale: float = 1.0) -> Draw:
 
 def draw_priors(problem: Problem, state: State, rng, first: Priors = USUAL) -> Priors:
     """alpha and the variances of W given the state."""
-    n, k = problem.dyads.n, len(state.z)
-    harmonic = np.sum(1.0 / np.arange(1, n + 1))
-    alpha = rng.gamma(ALPHA_SHAPE + k, 1.0 / (ALPHA_RATE + harmonic))
-    entries = ~np.eye(k, dtype=bool) if problem.dyads.directed else np.triu(np.ones((k, k), bool), 1)
+    k, diagonal = len(state.z), np.diag(state.w)
+    alpha = rng.gamma(ALPHA_SHAPE + k, 1.0 / (ALPHA_RATE + _harmonic(problem.dyads.n)))
+    share = 1.0 if problem.dyads.directed else 0.5  # of the entries off the diagonal that are free
+    inside = float(diagonal @ diagonal)
+    between = share * (float((state.w**2).sum()) - inside)
     return problem.priors._replace(
         penalty=float(-np.log(max(alpha, 1e-300))),
-        diagonal=_draw_precision(np.diag(state.w), first.diagonal, rng),
-        offdiagonal=_draw_precision(state.w[entries], first.offdiagonal, rng),
+        diagonal=_draw_precision(k, inside, first.diagonal, rng),
+        offdiagonal=_draw_precision(share * k * (k - 1), between, first.offdiagonal, rng),
     )
 
 
-def _draw_precision(values: np.ndarray, first: float, rng) -> float:
+@lru_cache
+def _harmonic(n: int) -> float:
+    """1 + 1/2 + ... + 1/n."""
+    return float(np.sum(1.0 / np.arange(1, n + 1)))
+
+
+def _draw_precision(count: float, squares: float, first: float, rng) -> float:
     """1 / sw^2 from Gamma(a + m / 2, rate a / first + |w|^2 / 2): a priori its mean is the precision given first."""
-    rate = SCALE_SHAPE / first + 0.5 * float((values**2).sum())
-    return float(rng.gamma(SCALE_SHAPE + values.size / 2, 1.0 / rate))
+    return float(rng.gamma(SCALE_SHAPE + count / 2, 1.0 / (SCALE_SHAPE / first + 0.5 * max(squares, 0.0))))

@@ -5,7 +5,7 @@ import numpy as np
 from klafter.core.kernel import inner, kernel
 from klafter.core.rows import load_rows, row_loss
 from klafter.core.view import refresh_column, refresh_pulls
-from klafter.search.flips import sample_row
+from klafter.search.flips import draw_thresholds, flip_row
 
 
 @inner
@@ -96,7 +96,8 @@ def sample_memberships(view, fresh, rng):
     full = 0
     for i in range(view.n):
         load_rows(view, i)
-        sample_row(view, i, thresholds, rng)
+        draw_thresholds(view, i, thresholds, rng)
+        flip_row(view, i, thresholds)
         if not sample_private(view, i, fresh[i], rng):
             full += 1
     return full

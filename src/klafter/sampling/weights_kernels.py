@@ -4,40 +4,73 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
 from klafter.core.kernel import inner, kernel
-from klafter.core.lines import Axis, new_line, put, sample_line
+from klafter.core.lines import Axis, Span, new_line, put, sample_line
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, log_product, mark
-from klafter.search.weights_kernels import gather_block, list_members, longest_line, new_scratch, shift_weight
+from klafter.search import blocks
 
 WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 
 
-@inner
+@kernel
 def draw_affinities(view, rng):
     """Every free entry of W between living communities once."""
-    lists, line, scratch = list_members(view), longest_line(view), new_scratch(view.n)
+    members, largest = blocks.list_members(view), blocks.largest_size(view)
+    line, room = new_line(largest * largest), blocks.new_block(largest, view.n)
     for k in range(view.z.shape[0]):
+        if view.size[k] == 0:
+            continue
+        block = blocks.load_block(view, members, k, False, room)
         for m in range(0 if view.directed else k, view.z.shape[0]):
-            if view.size[k] > 0 and view.size[m] > 0:
-                size = gather_block(view, lists, k, m, line, scratch)
+            if view.size[m] > 0:
+                span = blocks.gather_block(view, members, block, k, m, line)
                 precision = view.priors.diagonal if k == m else view.priors.offdiagonal
                 axis = Axis(view.w[k, m], precision, view.lower, BOUND)
-                shift_weight(view, k, m, sample_line(view.law, line, size, axis, WEIGHT_WIDTH, rng))
+                delta = sample_line(view.law, line, span, axis, WEIGHT_WIDTH, rng)
+                blocks.shift_weight(view, k, m, delta)
+                blocks.shift_block(view, members, block, k, m, delta)
 
 
 @inner
-def gather_row(row, y, line):
-    """The observed dyads of a row."""
-    size = 0
+def gather_row(law, row, links, i, y, line):
+    """The observed dyads of a row. A Bernoulli dyad that was not observed has e = 0, and may stay."""
+    size, linear = 0, 0.0
+    for t in range(links.start[i], links.start[i + 1]):
+        linear += links.value[t]
+    mark(links, i, y, 1.0)
     for j in range(row.x.size):
-        if row.seen[j] != 0.0:
+        if law.code == BERNOULLI:
+            line.e[j] = row.e[j]
+            size += 1
+        elif row.seen[j] != 0.0:
             put(line, size, row.x[j], row.e[j], y[j], 1.0)
             size += 1
-    return size
+    mark(links, i, y, 0.0)
+    return Span(size, size, linear)
 
 
 @inner
+def balance_sociality(view, rng):
+    """Move level between b and s (and r), which leaves every x as it is: only the priors speak."""
+    n, priors = view.n, view.priors
+    if view.lower == 0.0 or priors.sociality == 0.0 or not view.has_offset:
+        return
+    for side in range(2 if view.directed else 1):
+        values = view.receiver if side else view.sender
+        exps = view.exp_receiver if side else view.exp_sender
+        share = 1.0 if view.directed else 0.5  # x holds s once when directed, twice when undirected
+        # b + t and s_i - share t: precision offset + n sociality share^2 around its own optimum
+        precision = priors.offset + n * priors.sociality * share * share
+        t = (priors.sociality * share * values.sum() - priors.offset * view.offset[0]) / precision
+        t += rng.standard_normal() / np.sqrt(precision)
+        view.offset[0] += t
+        for i in range(n):
+            values[i] -= share * t
+            exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
+
+
+@kernel
 def draw_sociality(view, rng):
     """Every s_i once, and every r_i when directed."""
     n = view.n
@@ -49,12 +82,11 @@ def draw_sociality(view, rng):
             links = view.links_in if incoming else view.links_out
             values = view.receiver if incoming else view.sender
             exps = view.exp_receiver if incoming else view.exp_sender
-            mark(links, i, y, 1.0)
-            size = gather_row(row, y, line)
-            mark(links, i, y, 0.0)
+            span = gather_row(view.law, row, links, i, y, line)
             axis = Axis(values[i], view.priors.sociality, view.lower, BOUND)
-            values[i] += sample_line(view.law, line, size, axis, SOCIAL_WIDTH, rng)
+            values[i] += sample_line(view.law, line, span, axis, SOCIAL_WIDTH, rng)
             exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
+    balance_sociality(view, rng)
 
 
 @inner
@@ -90,44 +122,27 @@ def totals_of_shift(view, delta):
     return share * total + 0.5 * precision * b * b, share * first + precision * b, share * second + precision
 
 
-@inner
+@kernel
 def draw_offset(view, rng):
     """b by a Metropolis step whose proposal is the normal curve at the current value, corrected both ways."""
-    here, first, second = totals_of_shift(view, 0.0)
-    second = max(second, 1e-6)
-    delta = -first / second + rng.standard_normal() / np.sqrt(second)
     lower = FLOOR if view.lower == 0.0 else -BOUND
-    if view.offset[0] + delta < lower or view.offset[0] + delta > BOUND:
-        return
-    there, back_first, back_second = totals_of_shift(view, delta)
-    back_second = max(back_second, 1e-6)
-    forth = 0.5 * np.log(second) - 0.5 * second * (delta + first / second) ** 2
-    back = 0.5 * np.log(back_second) - 0.5 * back_second * (-delta + back_first / back_second) ** 2
-    if np.log(rng.random()) < here - there + back - forth:
-        view.offset[0] += delta
+    here = forth = delta = 0.0
+    for back in range(2):
+        total, first, second = totals_of_shift(view, delta)
+        second = max(second, 1e-6)
+        if not back:
+            here, delta = total, -first / second + rng.standard_normal() / np.sqrt(second)
+            if view.offset[0] + delta < lower or view.offset[0] + delta > BOUND:
+                return
+        there = -delta if back else delta
+        density = 0.5 * np.log(second) - 0.5 * second * (there + first / second) ** 2
+        if not back:
+            forth = density
+        elif np.log(rng.random()) < here - total + density - forth:
+            view.offset[0] += delta
 
 
-@inner
-def balance_sociality(view, rng):
-    """Move level between b and s (and r), which leaves every x as it is: only the priors speak."""
-    n, priors = view.n, view.priors
-    if view.lower == 0.0 or priors.sociality == 0.0 or not view.has_offset:
-        return
-    for side in range(2 if view.directed else 1):
-        values = view.receiver if side else view.sender
-        exps = view.exp_receiver if side else view.exp_sender
-        share = 1.0 if view.directed else 0.5  # x holds s once when directed, twice when undirected
-        # b + t and s_i - share t: precision offset + n sociality share^2 around its own optimum
-        precision = priors.offset + n * priors.sociality * share * share
-        t = (priors.sociality * share * values.sum() - priors.offset * view.offset[0]) / precision
-        t += rng.standard_normal() / np.sqrt(precision)
-        view.offset[0] += t
-        for i in range(n):
-            values[i] -= share * t
-            exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
-
-
-@inner
+@kernel
 def draw_coefficients(view, rng):
     """Every g_p once, along the dyads where its covariate is not 0."""
     covariates, which = view.covariates_out, view.which_out
@@ -144,17 +159,15 @@ def draw_coefficients(view, rng):
                     size += 1
             mark(view.links_out, i, y, 0.0)
         axis = Axis(view.coefficients[p], view.priors.coefficient, view.lower, BOUND)
-        view.coefficients[p] += sample_line(view.law, line, size, axis, SOCIAL_WIDTH, rng)
+        view.coefficients[p] += sample_line(view.law, line, Span(size, -1, 0.0), axis, SOCIAL_WIDTH, rng)
 
 
-@kernel
-def draw_weights(view, rng):
-    """W, sociality, offset and coefficients once each."""
+def draw_weights(problem, view, rng):
+    """W, sociality, offset and coefficients once each, as far as the problem has them."""
     draw_affinities(view, rng)
-    if view.has_sociality:
+    if problem.has_sociality:
         draw_sociality(view, rng)
-        balance_sociality(view, rng)
-    if view.has_offset:
+    if problem.has_offset:
         draw_offset(view, rng)
-    if view.coefficients.size:
+    if problem.dyads.which_out.size:
         draw_coefficients(view, rng)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from klafter.core.kernel import inlined, inner, kernel
+from klafter.core.kernel import inner, kernel
 from klafter.core.objective import next_gain
 from klafter.core.rows import load_rows, shift_row
 from klafter.core.view import refresh_pulls
@@ -60,12 +60,11 @@ def descend(view, nodes, only, passes):
     return total
 
 
-@inlined
-def sample_row(view, i, thresholds, rng):
-    """Gibbs draws of z_ik for every community that others hold: a flip when gain > logit(u). Rows must be loaded."""
-    for k in range(view.z.shape[0]):
+@inner
+def draw_thresholds(view, i, thresholds, rng):
+    """logit(u) for every community that others hold: flips that gain more are Gibbs draws of z_i."""
+    for k in range(thresholds.size):
         thresholds[k] = np.inf
         if view.size[k] - np.int64(view.z[k, i]) > 0:
             u = rng.random()
-            thresholds[k] = np.log(u) - np.log1p(-u)
-    flip_row(view, i, thresholds)
+            thresholds[k] = np.log(u / (1.0 - u))

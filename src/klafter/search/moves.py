@@ -13,7 +13,7 @@ from klafter.search.weights_kernels import fit_column
 
 POLISH = 2  # rounds of weights and flips before a move is judged
 LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
-FEW, SHARE = 3, 1 / 40  # members, or share of all nodes, of a handful
+FEW, SHARE = 3, 1 / 20  # members, or share of all nodes, of a handful
 NEAR = 20.0  # rise of Q up to which a death is tried with new weights everywhere
 WORTHWHILE = 1e-6  # fall of Q below which a move is not taken
 

@@ -6,7 +6,6 @@ Z optimised, kept if Q fell. T = 0, and x_ij = z_i' W z_j alone.
 """
 
 import numpy as np
-from scipy.optimize import minimize
 
 from klafter.core.kernel import kernel
 from klafter.core.objective import flip_gain, objective
@@ -53,6 +52,8 @@ def fit_affinities(problem: Problem, state: State, method: str = "gradient") -> 
         return state
     if method == "gradient":
         return fit_weights(problem, state, GRADIENT_STEPS)
+    from scipy.optimize import minimize  # takes long to load, and is seldom asked for
+
     free, theta, at = value_and_slope(problem, state)
     found = minimize(
         lambda entries: at(entries)[0],

@@ -4,15 +4,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from klafter.core.objective import weight_precisions
-from klafter.core.problem import BOUND, FLOOR, Problem, State
+from klafter.core.problem import BOUND, FLOOR, Problem, State, copy_state
 from klafter.core.view import look
-from klafter.search.weights_kernels import sum_slopes
+from klafter.search.lbfgs import minimise
+from klafter.search.weights_kernels import derivatives, place
 
 ITERATIONS = 15  # of L-BFGS between two rounds of flips
-MEMORY = 15
 
 
 class Free(NamedTuple):
@@ -61,16 +60,6 @@ def unpack(free: Free, state: State, theta: np.ndarray) -> State:
     return State(state.z, w, offset if free.offset else state.offset, sender, receiver, coefficients)
 
 
-def _totals(free: Free, state: State, sums) -> np.ndarray:
-    """Sums of a derivative over dyads, as one vector: each parameter collects the dyads it reaches."""
-    pulls, senders, receivers, coefficients = sums
-    w = pulls @ state.z.T.astype(float)
-    share = 1.0 if free.directed else 0.5  # an undirected pair was met from both ends
-    if not free.directed:
-        w[np.diag_indices(len(w))] *= 0.5
-    return pack(free, w, share * senders.sum(), senders, receivers, share * coefficients)
-
-
 def _precisions(problem: Problem, free: Free, k: int) -> np.ndarray:
     priors, n = problem.priors, problem.dyads.n
     social = np.full(n, priors.sociality)
@@ -96,11 +85,12 @@ def value_and_slope(problem: Problem, state: State) -> tuple[Free, np.ndarray, C
     """The free entries, where they stand, and the function of them that L-BFGS minimises (Q up to a constant)."""
     free = free_entries(problem, state)
     precisions = _precisions(problem, free, len(state.z))
+    view = look(problem, copy_state(state))
 
     def at(theta):
-        there = unpack(free, state, theta)
-        loss, first, _ = sum_slopes(look(problem, there))
-        return loss + 0.5 * (precisions * theta**2).sum(), _totals(free, there, first) + precisions * theta
+        place(view, theta)
+        loss, slope, _ = derivatives(view, False)
+        return loss + 0.5 * (precisions * theta**2).sum(), slope + precisions * theta
 
     return free, pack(free, state.w, state.offset, state.sender, state.receiver, state.coefficients), at
 
@@ -110,28 +100,12 @@ def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, to
     free, theta, at = value_and_slope(problem, state)
     if not len(theta):
         return state
-    here, _, second = sum_slopes(look(problem, state))
+    loss, first, second = derivatives(look(problem, state), True)
     precisions = _precisions(problem, free, len(state.z))
-    unit = 1.0 / np.sqrt(np.maximum(_totals(free, state, second) + precisions, 1e-3))
-    here += 0.5 * (precisions * theta**2).sum()
-    lows, highs = _bounds(problem, free, len(state.z))
-
-    def scaled(u):
-        value, slope = at(theta + unit * u)
-        return value, slope * unit
-
-    bounds = np.column_stack([(lows - theta) / unit, (highs - theta) / unit])
-    found = minimize(
-        scaled,
-        np.zeros(len(theta)),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": iterations, "maxcor": MEMORY, "ftol": tol, "gtol": 1e-6},
-    )
-    if not found.fun < here:
-        return state
-    return unpack(free, state, np.clip(theta + unit * found.x, lows, highs))
+    begin = loss + 0.5 * (precisions * theta**2).sum(), first + precisions * theta
+    scale = 1.0 / np.maximum(second + precisions, 1e-3)
+    bounds = _bounds(problem, free, len(state.z))
+    return unpack(free, state, minimise(at, theta, begin, scale, bounds, iterations, tol))
 
 
 def evidence_price(problem: Problem, state: State, among: np.ndarray | None = None) -> float:
@@ -142,10 +116,9 @@ def evidence_price(problem: Problem, state: State, among: np.ndarray | None = No
     """
     if problem.priors.temperature == 0.0 or not len(state.z):
         return 0.0
-    free = free_entries(problem, state)._replace(offset=False, sociality=False, n_coefficients=0)
-    _, _, (bends, senders, receivers, _) = sum_slopes(look(problem, state))
-    h = _totals(free, state, (bends, senders, receivers, np.zeros(0)))
-    prices = np.log1p(h / _precisions(problem, free, len(state.z)))
+    free = free_entries(problem, state)
+    curvatures = derivatives(look(problem, state), True)[2][: len(free.rows)]
+    prices = np.log1p(curvatures / weight_precisions(problem.priors, len(state.z))[free.rows, free.columns])
     if among is not None:
         prices = prices[np.isin(free.rows, among) | np.isin(free.columns, among)]
     return 0.5 * problem.priors.temperature * float(prices.sum())
