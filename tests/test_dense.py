@@ -45,10 +45,6 @@ def test_the_exhaustive_search_agrees_with_a_general_optimiser(name):
     assert oracles.polished(graph, problem, z) == pytest.approx(best, abs=1e-5)
 
 
-# the second community of five nodes lowers Q, but by less than Laplace's price of its weights
-HARD = {("who asks and who answers", 1.0)}
-
-
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize(("penalty", "temperature"), [(0.3, 0.1), (-2.0, 1.0)])
 def test_search_finds_what_an_exhaustive_search_finds(name, penalty, temperature):
@@ -57,8 +53,6 @@ def test_search_finds_what_an_exhaustive_search_finds(name, penalty, temperature
     best, _ = oracles.exhaustive_search(graph, problem, 2)
     found = np.array([min(search(graph, problem, seed, r) for r in range(6)) for seed in range(6)])
     assert found.min() > best - 1e-5
-    if (name, temperature) in HARD and np.mean(found < best + 0.01) <= 0.5:
-        pytest.xfail("the search misses the optimum in most seeds")
     assert np.mean(found < best + 0.01) > 0.5
 
 

@@ -97,7 +97,7 @@ class KLafter(Growing):
         offdiagonal_scale=1.4,
         structure=0.75,
         n_init=4,
-        n_smooth=180,
+        n_smooth=240,
         n_communities=None,
         max_communities=None,
         tol=1e-4,

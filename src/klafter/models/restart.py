@@ -19,7 +19,7 @@ from klafter.search.starts import above_the_mean, neighbourhoods
 
 SMOOTH_PENALTY = -2.0
 BINARY_STEPS = 3  # on which values are only large or small, before they count
-SMALL, MOST_STARTS = 240, 6
+SMALL, MOST_STARTS = 240, 3
 
 
 class Recipe(NamedTuple):
@@ -158,14 +158,14 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng, t: int) -> St
 
 
 def smooth(problem: Problem, recipe: Recipe, state: State, rng, report, stop) -> list[State]:
-    """Draws of the posterior at T = 1 around the optimum: a third of the sweeps to leave it, the rest kept, thinned."""
+    """Draws of the posterior at T = 1 around the optimum: a sixth of the sweeps to leave it, the rest kept, thinned."""
     draws: list[State] = []
     if recipe.n_smooth == 0 or problem.priors.temperature == 0.0:
         return draws
     # predictions gain from more communities than a reader wants to see: alpha begins at e^2, whatever the penalty,
     # and is drawn along with the scales of W
     problem = problem._replace(priors=problem.priors._replace(penalty=SMOOTH_PENALTY))
-    burn = recipe.n_smooth // 3
+    burn = recipe.n_smooth // 6
     every = max(1, -(-(recipe.n_smooth - burn) // recipe.max_draws))
 
     def sweep(chain):

@@ -13,8 +13,8 @@ from klafter.search.weights_kernels import fit_column
 
 POLISH = 2  # rounds of weights and flips before a move is judged
 LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
-FEW, SHARE = 3, 1 / 20  # members, or share of all nodes, of a handful
-NEAR = 20.0  # rise of Q up to which a death is tried with new weights everywhere
+FEW, SHARE, TENTH = 3, 1 / 20, 1 / 10  # members, or share of all nodes, of a handful; more than a tenth are none
+NEAR, HEAVY = 20.0, 0.05  # rise of Q up to which a death is tried with new weights everywhere; share of Q if large
 WORTHWHILE = 1e-6  # fall of Q below which a move is not taken
 
 
@@ -138,7 +138,7 @@ def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, flo
         large = len(members) > LARGE * problem.dyads.n
         candidate = polish(problem, folded(problem, state, k) if large else without(state, k), (), members)
         there = objective(problem, candidate)
-        if there > value - WORTHWHILE and (there < value + NEAR or large):
+        if value - WORTHWHILE < there < value + (max(NEAR, HEAVY * abs(value)) if large else NEAR):
             candidate = polish(problem, fit_weights(problem, candidate), (), members)
             there = objective(problem, candidate)
         if there < value - WORTHWHILE:
@@ -148,7 +148,8 @@ def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, flo
 
 def is_handful(state: State) -> np.ndarray:
     """Which communities have so few members that they may be one node's oddity."""
-    return state.z.sum(axis=1) <= max(FEW, SHARE * state.z.shape[1])
+    n = state.z.shape[1]
+    return state.z.sum(axis=1) <= max(min(FEW, TENTH * n), SHARE * n)
 
 
 def worth(problem: Problem, state: State) -> float:
