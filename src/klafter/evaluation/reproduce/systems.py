@@ -13,7 +13,7 @@ QUICK = {
     "n_smooth": 40,
     "max_iter": 5,
 }
-FULL = {"n_chains": 4, "n_init": 6}
+FULL = {"n_chains": 4, "n_init": 8, "n_smooth": 360}
 QUICK_OF = {"EPM": {"n_communities": 30}, "PaperKLafter": {"max_iter": 4}}
 FULL_OF = {"PaperKLafter": {"max_iter": 30}}
 
