@@ -181,7 +181,8 @@ def tell(model, source: str, output: Path, report: Path | None, interrupted: boo
         return
     say(f"{source}: {graph_sentence(model.graph_)} {' '.join(model.graph_.notes)}")
     alone = f", {result['unassigned']:,} nodes in none" if result["unassigned"] else ""
-    say(f"{result['communities']} communities{alone}, found in {result['seconds']:.1f} s.", "bold")
+    number = "1 community" if result["communities"] == 1 else f"{result['communities']} communities"
+    say(f"{number}{alone}, found in {result['seconds']:.1f} s.", "bold")
     for note in result["notes"]:
         say(note)
     say(f"Saved in {output}{f', the page in {report}' if report else ''}.")
