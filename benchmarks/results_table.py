@@ -38,7 +38,7 @@ def siblings() -> list[str]:
     models = sorted(dict.fromkeys(key.split(" / ")[1] for key in rows), key=lambda name: ("structure" in name, name))
     lines = [
         "The five systems on the same clean splits, AUC and seconds a fit, the structural expert only where named; "
-        "`KLafter long` is `KLafter(n_init=8, n_smooth=360)`. Table 1 in `docs/reproduction.md` gives the expert to all:",
+        "`KLafter long` is `KLafter(n_init=8, n_smooth=360)`. `docs/reproduction.md` gives the expert to all:",
         "",
     ]
     lines += ["| model | " + " | ".join(networks) + " |", "|---|" + "---|" * len(networks)]
