@@ -126,6 +126,6 @@ def compare(
     if as_json:
         print_json({"title": found.title, "rows": found.rows, "records": list(found.records)})
         return
-    header, *body = found._cells()
+    header, *body = found.cells()
     numbers_fold = {"justify": "right"}
     show_table(found.title, [(header[0], {"no_wrap": True}), *((name, numbers_fold) for name in header[1:])], body)

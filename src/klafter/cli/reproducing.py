@@ -45,12 +45,13 @@ def reproduce(
     results.mkdir(parents=True, exist_ok=True)
     measure = getattr(paper, part)
     with watched(quiet or as_json) as meter:
-        done = count(1)
-        options = {
-            "data_home": data,
-            "n_jobs": jobs,
-            "callback": lambda record: meter.at(None, f"{next(done)} done: {_line(record)}"),
-        }
+        done, total = count(1), paper.n_records(part, quick)
+
+        def tell(record) -> None:
+            number = next(done)
+            meter.at(min(number / total, 0.99) if total else None, f"{number} done: {_line(record)}")
+
+        options = {"data_home": data, "n_jobs": jobs, "callback": tell}
         known = signature(measure).parameters
         content = measure(quick, results, **{name: value for name, value in options.items() if name in known})
     if document is not None:

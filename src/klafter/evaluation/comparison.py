@@ -68,7 +68,7 @@ class Comparison:
             row[measure], row[f"{measure}_se"] = mean_and_error([r.get(measure, math.nan) for r in mine])
         return row
 
-    def _cells(self) -> list[list[str]]:
+    def cells(self) -> list[list[str]]:
         """The table as text, header first."""
         header = ["model", *TITLES.values(), "AUC against the best"]
         cells = [
@@ -83,7 +83,7 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """The table in Markdown."""
-        header, *body = [[cell.replace("|", "\\|") for cell in row] for row in self._cells()]
+        header, *body = [[cell.replace("|", "\\|") for cell in row] for row in self.cells()]
         lines = [_bar(header), _bar(["---", *["---:"] * (len(header) - 1)]), *map(_bar, body)]
         return "\n".join(([self.title, ""] if self.title else []) + lines) + "\n"
 
@@ -95,7 +95,7 @@ class Comparison:
         return json.dumps(plain(content), indent=1)
 
     def __str__(self) -> str:
-        cells = self._cells()
+        cells = self.cells()
         widths = [max(map(len, column)) for column in zip(*cells)]
         lines = [
             "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]) for row in cells
@@ -103,7 +103,7 @@ class Comparison:
         return "\n".join(([self.title] if self.title else []) + [line.rstrip() for line in lines])
 
     def _repr_html_(self) -> str:
-        header, *body = self._cells()
+        header, *body = self.cells()
         head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
         rows = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in body)
         return f"<table><caption>{escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"

@@ -6,7 +6,7 @@ its content; ``all`` runs the four and writes the page. Runs of Table 1 that are
 """
 
 from klafter.evaluation.reproduce.convergence import convergence
-from klafter.evaluation.reproduce.everything import everything
+from klafter.evaluation.reproduce.everything import everything, n_records
 from klafter.evaluation.reproduce.figure1 import figure1
 from klafter.evaluation.reproduce.page import page
 from klafter.evaluation.reproduce.table1 import table1
@@ -14,4 +14,4 @@ from klafter.evaluation.reproduce.table2 import table2
 
 all = everything
 
-__all__ = ["all", "convergence", "figure1", "page", "table1", "table2"]
+__all__ = ["all", "convergence", "figure1", "n_records", "page", "table1", "table2"]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from klafter.evaluation.baselines import BASELINES
 from klafter.evaluation.reproduce.convergence import convergence
-from klafter.evaluation.reproduce.figure1 import figure1
+from klafter.evaluation.reproduce.figure1 import FULL, figure1
 from klafter.evaluation.reproduce.page import page
-from klafter.evaluation.reproduce.table1 import RESULTS, table1
+from klafter.evaluation.reproduce.published import NETWORKS
+from klafter.evaluation.reproduce.systems import SYSTEMS
+from klafter.evaluation.reproduce.table1 import LEVELS, RESULTS, n_tasks, table1
 from klafter.evaluation.reproduce.table2 import table2
 
 
@@ -51,3 +54,20 @@ def everything(
     if document is not None:
         page(results, document, quick=quick)
     return content
+
+
+def n_records(part: str, quick: bool = False) -> int:
+    """About how many times a part calls back, for bars that show the time left.
+
+    Examples
+    --------
+    >>> n_records("figure1"), n_records("table2")
+    (15, 0)
+    """
+    splits = 1 if quick else 5
+    numbers = {
+        "table1": n_tasks(quick) * splits * (len(LEVELS) * len(SYSTEMS) + len(BASELINES)),
+        "figure1": splits * len(FULL),
+        "convergence": len(NETWORKS),
+    }
+    return sum(numbers.values()) if part == "all" else numbers.get(part, 0)

@@ -13,7 +13,7 @@ from klafter.evaluation.reproduce.table1 import RESULTS, _path
 from klafter.evaluation.saved import write_json
 from klafter.graph import split_dyads
 
-FULL = {"LFRM-MCMC": 1000, "K-LAFTER, paper": 30, "K-LAFTER": 120}
+FULL = {"LFRM-MCMC": 1000, "K-LAFTER, paper": 30, "K-LAFTER": 360}
 QUICK = {"LFRM-MCMC": 100, "K-LAFTER, paper": 3, "K-LAFTER": 60}
 
 

@@ -99,6 +99,11 @@ def _tasks(networks: Sequence[str], quick: bool) -> list[tuple[str, str, float]]
     return tasks if quick else tasks + halves
 
 
+def n_tasks(quick: bool) -> int:
+    """Tables that make up Table 1."""
+    return len(_tasks(NETWORKS, quick))
+
+
 def _settings(contestants: dict) -> dict[str, str]:
     return {name: " ".join(repr(model).split()) for name, model in contestants.items()}
 
