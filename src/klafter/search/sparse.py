@@ -20,10 +20,11 @@ from scipy import sparse
 from klafter.core.draws import Draw
 from klafter.graph import Graph
 from klafter.search.sparse_births import births, what_is_owed
-from klafter.search.sparse_kernels import score_rows, settle_rows
+from klafter.search.sparse_kernels import settle_rows
 from klafter.search.sparse_moves import deaths, dissolves, doubtful, given_up, merges, splits, without_weakest
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
+from klafter.search.sparse_view import look
 from klafter.search.sparse_weights import fit_totals, objective_from, weight_step
 
 HOPE = 0.1  # share of the links that first births expect the background to keep
@@ -33,6 +34,7 @@ ENOUGH = 1e-4  # share of the objective that such a start must gain
 DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
 TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
 MANY = 300  # communities beyond which only those that changed are merged again
+NONE = np.zeros(0, np.bool_)
 WARM_UP = 3  # rounds of weights and flips before degree factors are free
 
 
@@ -154,11 +156,11 @@ def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4, among: n
     if among is not None:
         flags[among] = True
     for _ in range(rounds):
-        crew.blocks(lambda low, high: score_rows(problem, state, low, high, flags), problem.n)  # noqa: B023
+        crew.blocks(lambda low, high: settle_rows(look(problem, state), low, high, flags, NONE), problem.n)  # noqa: B023
         if not flags.any():
             break
         around = np.zeros(problem.n, np.bool_)
-        settle_rows(problem, state, flags, around)
+        settle_rows(look(problem, state), 0, problem.n, flags, around)
         flags = around
     return without_empty(problem, state)
 
