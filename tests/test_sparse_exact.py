@@ -13,7 +13,9 @@ from klafter.search import sparse as engine
 from klafter.search.sparse_kernels import best_flip, flip, join
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import as_problem, copy_state, empty_state, members, with_room
-from klafter.search.sparse_trades_kernels import make_trade, trade_gain
+from klafter.search.sparse_trades import trade_gain
+from klafter.search.sparse_trades_kernels import make_trade
+from klafter.search.sparse_view import look
 
 PRICES = {"penalty": 0.7, "temperature": 0.9, "shrinkage": 2.5}
 NONE = np.zeros(0, np.int64)
@@ -32,7 +34,7 @@ def random_case(seed, directed, counts, n=14, k=3):
     for i in range(n):
         for c in range(k):
             if rng.random() < 0.4 and state.held[i] < problem.start[i + 1] - problem.start[i]:
-                join(problem, state, i, c)
+                join(look(problem, state), i, c)
     state.strength[:] = rng.gamma(2, 0.5, k)
     return graph, problem, state._replace(background=0.2)
 
@@ -72,10 +74,10 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
         falls = np.zeros(size)
         for k in np.flatnonzero(near):
             trial = copy_state(state)
-            flip(problem, trial, i, k)
+            flip(look(problem, trial), i, k)
             falls[k] = before - slow_objective(graph, problem, trial)
         space = (np.zeros(size, bool), np.zeros(size, bool), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
-        k, gain = best_flip(problem, state, i, *space)
+        k, gain = best_flip(look(problem, state), i, *space)
         assert max(falls.max(), 0.0) == pytest.approx(gain if k >= 0 else 0.0, abs=1e-8)
         assert k < 0 or falls[k] == pytest.approx(gain, abs=1e-9)
 
@@ -95,7 +97,7 @@ def test_a_trade_gains_what_the_objective_falls(directed, counts, seed, rounds):
         out = np.array(out, np.int64)
         gain = trade_gain(problem, state, nodes, out, z, w, rounds, local)
         trial = with_room(copy_state(state), columns)
-        make_trade(problem, trial, nodes, out, len(state.size) + np.arange(columns), z, w)
+        make_trade(look(problem, trial), nodes, out, len(state.size) + np.arange(columns), z, w)
         fall = slow_objective(graph, problem, state) - slow_objective(graph, problem, trial)
         assert gain == pytest.approx(fall, abs=1e-9)
         assert (local == -1).all()

@@ -13,13 +13,15 @@ _warm = False
 def kernel(function):
     """Compile to machine code on first use, release the lock, and keep the code on disk."""
     options = {"nsz", "contract", "arcp", "reassoc"}  # infinities and NaN keep their meaning
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=options)(function)
+    compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=options)(function)
+    compiled.targetoptions["no_cfunc_wrapper"] = True  # an entry from C, which nobody uses
+    return compiled
 
 
 def inner(function):
     """A kernel that only other kernels call: compiled without an entry from Python, which saves half the time."""
     compiled = kernel(function)
-    compiled.targetoptions.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    compiled.targetoptions["no_cpython_wrapper"] = True
     return compiled
 
 

@@ -19,21 +19,15 @@ from scipy import sparse
 
 from klafter.core.draws import Draw
 from klafter.graph import Graph
-from klafter.search.sparse_births import births, what_is_owed
-from klafter.search.sparse_kernels import score_rows, settle_rows
-from klafter.search.sparse_moves import deaths, dissolves, doubtful, given_up, merges, splits, without_weakest
+from klafter.search.sparse_births import births
+from klafter.search.sparse_moves import deaths, dissolves, merges, splits
 from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_passes import objective, settle, share_unexplained, warm_up, weights
+from klafter.search.sparse_renewal import ENOUGH, HOPE, renew, rethink
 from klafter.search.sparse_state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
-from klafter.search.sparse_weights import fit_totals, objective_from, weight_step
 
-HOPE = 0.1  # share of the links that first births expect the background to keep
-ECHOES = 3  # rounds of such births
-RENEWED = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that start anew when nothing else gains
-ENOUGH = 1e-4  # share of the objective that such a start must gain
-DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
-TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
+ECHOES = 3  # rounds of births that hope for each other
 MANY = 300  # communities beyond which only those that changed are merged again
-WARM_UP = 3  # rounds of weights and flips before degree factors are free
 
 
 class Step(NamedTuple):
@@ -75,25 +69,6 @@ def init(problem: Problem, rng: np.random.Generator, crew: Crew | None = None) -
     return min((nothing, state), key=lambda one: objective(problem, one, crew))
 
 
-def warm_up(problem: Problem, state: State, crew: Crew) -> State:
-    """Flips and weights, degree factors left alone."""
-    state = without_empty(problem, state)
-    for _ in range(WARM_UP):
-        state = settle(problem, weights(problem, state, crew, factors=False, rounds=1), crew)
-    return state
-
-
-def share_unexplained(problem: Problem, state: State, crew: Crew) -> float:
-    """The share of links that the background explains."""
-    _, residual = what_is_owed(problem, state, crew)
-    return float(residual.sum() / max(problem.value.sum(), 1.0))
-
-
-def objective(problem: Problem, state: State, crew: Crew | None = None) -> float:
-    """Q, exact over all observed dyads."""
-    return objective_from(problem, state, fit_totals(problem, state, crew or Crew(1)))
-
-
 def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | None = None) -> State:
     """One round of all moves; if it gains little and many links are unexplained, the weakest communities start anew."""
     crew = crew or Crew(1)
@@ -110,63 +85,6 @@ def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | 
     if len(state.size) and share_unexplained(problem, state, crew) > HOPE:
         value = objective(problem, state, crew)
         return renew(problem, state, rng, crew) if before - value <= ENOUGH * abs(value) else state
-    return state
-
-
-def rethink(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
-    """Do without one community whose members are mostly in others, if that is better after weights have followed.
-
-    Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
-    """
-    trials = int(np.clip(TRIED_LINKS // max(len(problem.node), 1), 1, TRIALS))
-    some = doubtful(problem, state, crew, DOUBTFUL)[:trials]
-    goal = objective(problem, state, crew) if len(some) else 0.0
-    for k in some:
-        trial = given_up(problem, copy_state(state), np.array([k]))
-        before, value = np.inf, objective(problem, trial, crew)
-        while value >= goal and (before - value) * PROMISE > value - goal:
-            trial = settle(problem, weights(problem, trial, crew), crew)
-            before, value = value, objective(problem, trial, crew)
-        if value < goal:
-            return trial, 1
-    return state, 0
-
-
-def renew(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
-    """Give the weakest communities up, more of them each time, let others be born from echoes, until that is better."""
-    value = objective(problem, state, crew)
-    for share in RENEWED:
-        trial = without_weakest(problem, copy_state(state), crew, share)
-        trial = weights(problem, trial, crew, factors=False)
-        trial, _ = births(problem, trial, rng, crew, hope=HOPE, echo=True)
-        trial = warm_up(problem, trial, crew)
-        for move in (merges, dissolves, deaths):
-            trial = without_empty(problem, move(problem, trial, crew)[0])
-        trial = weights(problem, settle(problem, trial, crew), crew)
-        if value - objective(problem, trial, crew) > ENOUGH * abs(value):
-            return trial
-    return state
-
-
-def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4, among: np.ndarray | None = None) -> State:
-    """Flips: score all nodes in parallel, settle those that gain one after the other, then look around them."""
-    flags = np.full(problem.n, among is None)
-    if among is not None:
-        flags[among] = True
-    for _ in range(rounds):
-        crew.blocks(lambda low, high: score_rows(problem, state, low, high, flags), problem.n)  # noqa: B023
-        if not flags.any():
-            break
-        around = np.zeros(problem.n, np.bool_)
-        settle_rows(problem, state, flags, around)
-        flags = around
-    return without_empty(problem, state)
-
-
-def weights(problem: Problem, state: State, crew: Crew, *, factors: bool = True, rounds: int = 2) -> State:
-    """A few steps of w, e and t."""
-    for _ in range(rounds):
-        state, _ = weight_step(problem, state, crew, factors=factors)
     return state
 
 

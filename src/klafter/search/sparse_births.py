@@ -7,10 +7,12 @@ import numpy as np
 
 from klafter.search.sparse_births_kernels import PATH, Scratch, around_set, grow, walk_set
 from klafter.search.sparse_echoes import alike, echoes, unexplained
-from klafter.search.sparse_owed_kernels import owe_rows, owe_some
+from klafter.search.sparse_owed_kernels import owe_rows
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, with_room
-from klafter.search.sparse_trades_kernels import make_trade, trade_gain
+from klafter.search.sparse_trades import trade_gain
+from klafter.search.sparse_trades_kernels import make_trade
+from klafter.search.sparse_view import look
 
 BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
 FIRST, ALIKE, FACTOR = 10, 80, 1.5  # size of the first set, from a walk or from echoes, and its growth
@@ -28,25 +30,25 @@ class Trade(NamedTuple):
     w: np.ndarray
 
 
+class Space(NamedTuple):
+    """Scratch space of one thread: for growth, and (n,) -1 for trades."""
+
+    growth: Scratch
+    local: np.ndarray
+
+
 def scratch_space(n: int) -> Scratch:
-    """Scratch space for one thread."""
+    """Scratch space for growth."""
     return Scratch(
-        score=np.zeros(n),
-        inside=np.zeros(n, np.int8),
-        seen=np.zeros(n, np.bool_),
-        touched=np.zeros(n, np.int32),
-        value=np.zeros(n),
-        sorted=np.zeros(n),
-        path=np.zeros(PATH * n, np.int32),
-        local=np.full(n, -1),
-        number=np.zeros(1, np.int64),
-    )
+        np.zeros(n), np.zeros(n, np.int8), np.zeros(n, bool), np.zeros(n, np.int32), np.zeros(n), np.zeros(n),
+        np.zeros(PATH * n, np.int32), np.zeros(1, np.int64),
+    )  # fmt: skip
 
 
-def own_space(problem: Problem, crew: Crew) -> Scratch:
+def own_space(problem: Problem, crew: Crew) -> Space:
     """This thread's scratch space for the rows of a problem."""
     rows = len(problem.start) - 1
-    return crew.scratch(lambda: scratch_space(rows), rows)
+    return crew.scratch(lambda: Space(scratch_space(rows), np.full(rows, -1)), rows)
 
 
 def births(
@@ -81,8 +83,9 @@ def births(
                 continue
             if used == len(state.size):
                 state = with_room(state, used + 64)
-            make_trade(problem, state, nodes, NOTHING, np.array([used]), z, w)
-            owe_some(problem, state, nodes[z[0]], owed, residual)
+            view = look(problem, state)
+            make_trade(view, nodes, NOTHING, np.array([used]), z, w)
+            owe_rows(view, nodes[z[0]], owed, residual)
             fresh[nodes[z[0]]] = False
             used, born, idle = used + 1, born + 1, 0
     return state, born
@@ -94,10 +97,11 @@ def what_is_owed(
     """rho of every entry, and its sum by node; nothing but in the rows of some nodes if these are given."""
     if among is not None:
         owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(problem.n)
-        owe_some(problem, state, among.astype(np.int32), owed, residual)
+        owe_rows(look(problem, state), among.astype(np.int32), owed, residual)
         return owed, residual
     owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
-    crew.blocks(lambda low, high: owe_rows(problem, state, low, high, owed, residual), problem.n)
+    every = np.arange(problem.n, dtype=np.int32)
+    crew.blocks(lambda low, high: owe_rows(look(problem, state), every[low:high], owed, residual), problem.n)
     return owed, residual
 
 
@@ -111,14 +115,14 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
 
 def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed) -> tuple[Any, Any, Any]:
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
-    space = own_space(problem, crew)
-    first = walk_set(problem, owed, residual, seed, FIRST, space) if rows is None else alike(rows, seed, ALIKE)
-    inner, w, gain = grow(problem, state, owed, first, FACTOR, hope, space)
-    if gain <= 0 or len(inner) < 2:
+    view, growth = look(problem, state), own_space(problem, crew).growth
+    first = walk_set(view, owed, residual, seed, FIRST, growth) if rows is None else alike(rows, seed, ALIKE)
+    inside, w, gain = grow(view, owed, first, FACTOR, hope, growth)
+    if gain <= 0 or len(inside) < 2:
         return None, None, None
-    around = around_set(problem, state, owed, inner, 2 * len(inner), space)
-    nodes = np.union1d(inner, around).astype(np.int32)
-    return nodes, np.isin(nodes, inner)[None, :], np.array([w])
+    around = around_set(view, owed, inside, 2 * len(inside), growth)
+    nodes = np.union1d(inside, around).astype(np.int32)
+    return nodes, np.isin(nodes, inside)[None, :], np.array([w])
 
 
 def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
@@ -141,8 +145,9 @@ def births_among(problem: Problem, state: State, owed, residual, seeds: np.ndarr
         nodes, z, w = _grown(problem, state, owed, residual, None, 1.0, crew, seed)
         if nodes is None or (gain := _gain(problem, state, nodes, z, w, 1.0, crew)) <= 0:
             continue
-        make_trade(problem, state, nodes, NOTHING, np.array([first + len(born)]), z, w)
+        view = look(problem, state)
+        make_trade(view, nodes, NOTHING, np.array([first + len(born)]), z, w)
         inside = nodes[np.flatnonzero(z[0])]
-        owe_some(problem, state, inside, owed, residual)
+        owe_rows(view, inside, owed, residual)
         born.append(Trade(gain, NOTHING, inside, np.ones((1, len(inside)), bool), w))
     return born

@@ -13,236 +13,234 @@ import math
 
 import numpy as np
 
-from klafter.core.kernel import kernel
-from klafter.search.sparse_parallel import inner
+from klafter.core.kernel import inlined, inner, kernel
 
 TINY = 1e-300
 ENOUGH = 1e-9  # a gain below this is rounding
 
 
-@inner
+@inlined
 def link_chance(counts, x):
     """What the link terms at x have in common: P(link) = 1 - e^-x, or x itself for counts."""
     return max(x if counts else -math.expm1(-x), TINY)
 
 
-@inner
+@inlined
 def link_term(counts, y, x, chance):
     """h(y, x)."""
     return y * math.log(chance) if counts else x + math.log(chance)
 
 
-@inner
+@inlined
 def link_change(counts, y, x, chance, step):
     """h(y, x + step) - h(y, x)."""
     ratio = link_chance(counts, x + step) / chance
     return y * math.log(ratio) if counts else step + math.log(ratio)
 
 
-@inner
+@inlined
 def expected_count(counts, y, x, chance):
     """E[m | y] of the Poisson count m behind a link: x / (1 - e^-x), or y itself."""
     return y if counts else max(x, TINY) / chance
 
 
-@kernel
-def price(problem, s):
+@inner
+def price(view, s):
     """lambda^2 + T (log S + log C(N, S)) of a community of s; nothing for an empty one."""
     if s == 0:
         return 0.0
-    n = problem.n
+    n = view.n
     ways = math.lgamma(n + 1.0) - math.lgamma(s + 1.0) - math.lgamma(n - s + 1.0)
-    return problem.penalty + problem.temperature * (math.log(s) + ways)
+    return view.penalty + view.temperature * (math.log(s) + ways)
 
 
-@inner
-def exposure_factor(problem, state, i, p):
+@inlined
+def exposure_factor(view, i, p):
     """a of entry p in the row of i: t_i r_j as source, r_i t_j as target."""
-    j = problem.node[p]
-    if p < problem.middle[i]:
-        return state.send[i] * state.receive[j]
-    return state.receive[i] * state.send[j]
+    j = view.node[p]
+    if p < view.middle[i]:
+        return view.send[i] * view.receive[j]
+    return view.receive[i] * view.send[j]
 
 
-@inner
-def hidden_factor(problem, state, i, p):
+@inlined
+def hidden_factor(view, i, p):
     """a of hidden entry p in the row of i."""
-    j = problem.hidden_node[p]
-    if p < problem.hidden_middle[i]:
-        return state.send[i] * state.receive[j]
-    return state.receive[i] * state.send[j]
+    j = view.hidden_node[p]
+    if p < view.hidden_middle[i]:
+        return view.send[i] * view.receive[j]
+    return view.receive[i] * view.send[j]
 
 
-@inner
-def shared_strength(problem, state, j, mine):
-    """u_ij = e + sum of w_k over the communities of j that are also mine."""
-    u = state.background
-    first = problem.start[j]
-    for m in range(first, first + state.held[j]):
-        k = state.member[m]
+@inlined
+def common_strength(start, held, member, strength, j, mine):
+    """The sum of w_k over the communities of j that are also mine."""
+    u = 0.0
+    for m in range(start[j], start[j] + held[j]):
+        k = member[m]
         if mine[k]:
-            u += state.strength[k]
+            u += strength[k]
     return u
 
 
-@inner
-def mark_row(problem, state, i, mine, on):
-    """Set or clear the marks of the communities of i."""
-    first = problem.start[i]
-    for m in range(first, first + state.held[i]):
-        mine[state.member[m]] = on
+@inlined
+def shared_strength(view, j, mine):
+    """u_ij = e + sum of w_k over the communities of j that are also mine."""
+    return view.background + common_strength(view.start, view.held, view.member, view.strength, j, mine)
 
 
 @inner
-def look_ahead(problem, state, low, high):
+def mark_row(view, i, mine):
+    """Set the marks of the communities of i, or clear them the second time."""
+    first = view.start[i]
+    for m in range(first, first + view.held[i]):
+        mine[view.member[m]] ^= True
+
+
+@inner
+def look_ahead(view, low, high):
     """Read what entries low..high will need of their nodes: such loads wait for memory together, but one after the
     other in a loop with branches. Returns a number that keeps the compiler from leaving them out."""
+    node, held, receive, member, start = view.node, view.held, view.receive, view.member, view.start
     read = 0.0
     for p in range(low, high):
-        j = problem.node[p]
-        read += state.held[j] + state.receive[j] + state.member[problem.start[j]]
+        j = node[p]
+        read += held[j] + receive[j] + member[start[j]]
     return read
 
 
 @kernel
-def best_flip(problem, state, i, mine, seen, gain, back, touched):
+def best_flip(view, i, mine, seen, gain, back, touched):
     """The flip of z_ik with the largest gain among i's communities and its neighbours': (k, gain), or (-1, 0).
 
     gain = sum_{j in N(i), j in k} [h(x + d a w_k) - h(x)]
            - d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)},   d = +1 to join, -1 to leave;
     s, T', R' without i. The last member's leaving gives the whole price back.
     """
-    first, stop = problem.start[i], problem.start[i + 1]
-    n_touched = 0 if look_ahead(problem, state, first, stop) >= 0.0 else -1
-    mark_row(problem, state, i, mine, True)
-    for m in range(first, first + state.held[i]):
-        k = state.member[m]
+    start, held, member, counts = view.start, view.held, view.member, view.counts
+    strength, background = view.strength, view.background
+    first, stop = start[i], start[i + 1]
+    n_touched = 0 if look_ahead(view, first, stop) >= 0.0 else -1
+    mark_row(view, i, mine)
+    for m in range(first, first + held[i]):
+        k = member[m]
         seen[k], gain[k], back[k] = True, 0.0, 0.0
         touched[n_touched] = k
         n_touched += 1
     for p in range(first, stop):
-        j = problem.node[p]
-        if state.held[j] == 0:
+        j = view.node[p]
+        if held[j] == 0:
             continue
-        a = exposure_factor(problem, state, i, p)
-        x = a * shared_strength(problem, state, j, mine)
-        chance = link_chance(problem.counts, x)
-        for m in range(problem.start[j], problem.start[j] + state.held[j]):
-            k = state.member[m]
+        a = exposure_factor(view, i, p)
+        x = a * (background + common_strength(start, held, member, strength, j, mine))
+        chance = link_chance(counts, x)
+        for m in range(start[j], start[j] + held[j]):
+            k = member[m]
             if not seen[k]:
                 seen[k], gain[k], back[k] = True, 0.0, 0.0
                 touched[n_touched] = k
                 n_touched += 1
-            step = a * state.strength[k]
-            gain[k] += link_change(problem.counts, problem.value[p], x, chance, -step if mine[k] else step)
-    for p in range(problem.hidden_start[i], problem.hidden_start[i + 1]):
-        j = problem.hidden_node[p]
-        for m in range(problem.start[j], problem.start[j] + state.held[j]):
-            k = state.member[m]
+            step = a * strength[k]
+            gain[k] += link_change(counts, view.value[p], x, chance, -step if mine[k] else step)
+    for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
+        j = view.hidden_node[p]
+        for m in range(start[j], start[j] + held[j]):
+            k = member[m]
             if seen[k]:
-                back[k] += hidden_factor(problem, state, i, p)
-    full = first + state.held[i] == stop
+                back[k] += hidden_factor(view, i, p)
+    full = first + held[i] == stop
     best, best_gain = -1, ENOUGH
     for m in range(n_touched):
         k = touched[m]
         seen[k] = False
         if not (full and not mine[k]):
-            value = gain[k] + flip_rest(problem, state, i, k, mine[k], back[k])
+            value = gain[k] + flip_rest(view, i, k, mine[k], back[k])
             if value > best_gain:
                 best, best_gain = k, value
-    mark_row(problem, state, i, mine, False)
+    mark_row(view, i, mine)
     return best, best_gain
 
 
 @inner
-def flip_rest(problem, state, i, k, inside, back):
+def flip_rest(view, i, k, inside, back):
     """The part of a flip's gain that is not links: -d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)}."""
-    t, r, s = state.send[i], state.receive[i], state.size[k]
+    t, r, s = view.send[i], view.receive[i], view.size[k]
     if inside and s == 1:  # the last member leaves: the community dies
-        return price(problem, 1)
-    send_sum, receive_sum = state.send_sum[k], state.receive_sum[k]
+        return price(view, s)
+    send_sum, receive_sum = view.send_sum[k], view.receive_sum[k]
     if inside:
         send_sum, receive_sum, s = send_sum - t, receive_sum - r, s - 1
-    pairs = problem.half * (t * receive_sum + r * send_sum) - back
-    rest = state.strength[k] * pairs + problem.temperature * math.log((problem.n - s) / s)
+    pairs = view.half * (t * receive_sum + r * send_sum) - back
+    rest = view.strength[k] * pairs + view.temperature * math.log((view.n - s) / s)
     return rest if inside else -rest
 
 
 @kernel
-def join(problem, state, i, k):
+def join(view, i, k):
     """z_ik becomes 1."""
-    state.member[problem.start[i] + state.held[i]] = k
-    state.held[i] += 1
-    state.size[k] += 1
-    state.send_sum[k] += state.send[i]
-    state.receive_sum[k] += state.receive[i]
+    view.member[view.start[i] + view.held[i]] = k
+    view.held[i] += 1
+    view.size[k] += 1
+    view.send_sum[k] += view.send[i]
+    view.receive_sum[k] += view.receive[i]
 
 
 @inner
-def leave(problem, state, i, k):
+def leave(view, i, k):
     """z_ik becomes 0."""
-    first = problem.start[i]
-    last = first + state.held[i] - 1
+    start, held, member = view.start, view.held, view.member
+    first = start[i]
+    last = first + held[i] - 1
     for m in range(first, last + 1):
-        if state.member[m] == k:
-            state.member[m] = state.member[last]
+        if member[m] == k:
+            member[m] = member[last]
             break
-    state.held[i] -= 1
-    state.size[k] -= 1
-    state.send_sum[k] -= state.send[i]
-    state.receive_sum[k] -= state.receive[i]
+    held[i] -= 1
+    view.size[k] -= 1
+    view.send_sum[k] -= view.send[i]
+    view.receive_sum[k] -= view.receive[i]
 
 
 @kernel
-def score_rows(problem, state, low, high, flags):
-    """Keep the flags of low..high only where some flip gains. The state is read, not changed."""
-    size = len(state.size)
-    mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-    gain, back, touched = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
-    for i in range(low, high):
-        if flags[i]:
-            k, _ = best_flip(problem, state, i, mine, seen, gain, back, touched)
-            flags[i] = k >= 0
+def settle_rows(view, low, high, flags, around):
+    """Take the best flips of each flagged node of low..high until none gains; flag neighbours of those that changed.
 
-
-@kernel
-def settle_rows(problem, state, flags, around):
-    """Take the best flips of each flagged node until none gains; flag the neighbours of those that changed.
-
-    Returns the total gain, the exact fall of the objective.
+    With an empty ``around`` nothing is changed: flags stay only where some flip gains. Returns the total gain, the
+    exact fall of the objective.
     """
-    size = len(state.size)
+    start, node = view.start, view.node
+    size = len(view.size)
     mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     gain, back, touched = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
     total = 0.0
-    for i in range(problem.n):
-        if not flags[i]:
-            continue
-        k, value = best_flip(problem, state, i, mine, seen, gain, back, touched)
-        if k >= 0:
-            for p in range(problem.start[i], problem.start[i + 1]):
-                around[problem.node[p]] = True
-        while k >= 0:
+    for i in range(low, high):
+        while flags[i]:
+            k, value = best_flip(view, i, mine, seen, gain, back, touched)
+            flags[i] = k >= 0
+            if k < 0 or len(around) == 0:
+                break
             total += value
-            flip(problem, state, i, k)
-            k, value = best_flip(problem, state, i, mine, seen, gain, back, touched)
+            flip(view, i, k)
+            for p in range(start[i], start[i + 1]):
+                around[node[p]] = True
     return total
 
 
 @kernel
-def flip(problem, state, i, k):
+def flip(view, i, k):
     """z_ik becomes 1 - z_ik."""
-    if holds(problem, state, i, k):
-        leave(problem, state, i, k)
+    if holds(view, i, k):
+        leave(view, i, k)
     else:
-        join(problem, state, i, k)
+        join(view, i, k)
 
 
 @inner
-def holds(problem, state, i, k):
+def holds(view, i, k):
     """Whether i is in community k."""
-    first = problem.start[i]
-    for m in range(first, first + state.held[i]):  # noqa: SIM110
-        if state.member[m] == k:
+    start, held, member = view.start, view.held, view.member
+    first = start[i]
+    for m in range(first, first + held[i]):  # noqa: SIM110
+        if member[m] == k:
             return True
     return False

@@ -12,7 +12,9 @@ from klafter.search.sparse_births import NOTHING, Trade, own_space, what_is_owed
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_splits_kernels import second_vector
 from klafter.search.sparse_state import Problem, State, members, memberships, restless, with_room, without_empty
-from klafter.search.sparse_trades_kernels import make_trade, trade_gain
+from klafter.search.sparse_trades import cut, trade_gain
+from klafter.search.sparse_trades_kernels import make_trade
+from klafter.search.sparse_view import look
 
 EDGE, CERTAIN = 1.08, 0.485  # a split needs an eigenvalue above 1.08 times a random graph's, 1/sqrt(d), or 0.485
 TURNS = 60  # of power iteration
@@ -46,7 +48,7 @@ def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[St
             continue
         extra = max(len(trade.w) - len(trade.out), 0)
         into = np.concatenate([trade.out, np.arange(used, used + extra)])[: len(trade.w)]
-        make_trade(problem, state, trade.nodes, trade.out, into, trade.z, trade.w)
+        make_trade(look(problem, state), trade.nodes, trade.out, into, trade.z, trade.w)
         state.tested[into] = 0
         gone.update(trade.out.tolist())
         used, made = used + extra, made + 1
@@ -68,7 +70,8 @@ def divided(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) ->
     """Two communities for one, if its second eigenvector stands out."""
     nodes, space = parts.of(k), own_space(problem, crew)
     vector = np.sin(1.0 + np.arange(len(nodes)) * 2.399963)  # any start that is not special
-    value, degree = second_vector(problem, state, nodes, k, space.local, vector, TURNS)
+    patch, _, _ = cut(look(problem, state), problem, state, nodes, np.array([k]), space.local)
+    value, degree = second_vector(patch, state.strength[k], vector, TURNS)
     if value < min(EDGE / np.sqrt(max(degree, 1e-12)), CERTAIN):
         return None
     low, high = np.quantile(vector, [1 / 3, 2 / 3])
@@ -194,7 +197,8 @@ def farewell(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -
     """Nothing for a community."""
     mine, out, none = parts.of(k), np.array([k]), np.zeros(0)
     z = np.zeros((0, len(mine)), bool)
-    return Trade(trade_gain(problem, state, mine, out, z, none, 0, own_space(problem, crew).local), out, mine, z, none)
+    local = own_space(problem, crew).local
+    return Trade(trade_gain(problem, state, mine, out, z, none, 0, local), out, mine, z, none)
 
 
 def given_up(problem: Problem, state: State, some: np.ndarray) -> State:
@@ -202,7 +206,7 @@ def given_up(problem: Problem, state: State, some: np.ndarray) -> State:
     parts, none = Parts(*members(problem, state)), np.zeros(0)
     for k in some:
         mine = parts.of(k)
-        make_trade(problem, state, mine, np.array([k]), NOTHING, np.zeros((0, len(mine)), bool), none)
+        make_trade(look(problem, state), mine, np.array([k]), NOTHING, np.zeros((0, len(mine)), bool), none)
     return without_empty(problem, state)
 
 

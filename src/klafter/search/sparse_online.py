@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from klafter.search.sparse import settle, weights
 from klafter.search.sparse_births import births
 from klafter.search.sparse_moves import deaths, dissolves, merges, splits
 from klafter.search.sparse_parallel import Crew
+from klafter.search.sparse_passes import settle, weights
 from klafter.search.sparse_state import Problem, State, memberships, restless, without_empty
 
 SHAKEN = 0.5  # changed ends for a member that make a community one to be looked at again

@@ -8,16 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-from klafter.core.kernel import kernel
-
 BLOCKS = 32
-
-
-def inner(function):
-    """A kernel that only other kernels call: compiled without an entry from Python, in half the time."""
-    compiled = kernel(function)
-    compiled.targetoptions.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    return compiled
 
 
 class Crew:

@@ -24,6 +24,7 @@ from klafter.search.sparse_moves import overlapping_partners
 from klafter.search.sparse_shards_kernels import MOVED, WAITING, accept_flips
 from klafter.search.sparse_state import Problem, State, memberships, restless, with_room, without_empty
 from klafter.search.sparse_trades_kernels import make_trade
+from klafter.search.sparse_view import look
 from klafter.search.sparse_weights import Totals, as_totals, objective_from, parallel_step
 
 ROOM = 64  # communities of a node that rounds keep room for
@@ -133,7 +134,7 @@ def settle(frame: Problem, state: State, fleet: Fleet, rounds: int = FLIPS) -> S
         best = np.isin(nodes, np.concatenate(fleet.each(at.winners, gains)))
         order = np.flatnonzero(best)[np.argsort(-gain[best], kind="stable")]
         moved = np.zeros(frame.n, np.bool_)
-        accept_flips(frame, state, nodes[order], which[order], gain[order], moved)
+        accept_flips(look(frame, state), nodes[order], which[order], gain[order], moved)
         stirred = np.zeros(frame.n, np.int8)
         stirred[nodes] = WAITING
         stirred[moved] = MOVED
@@ -204,7 +205,7 @@ def accept(frame: Problem, state: State, trades: list[Trade], fleet: Fleet) -> t
             continue
         extra = max(len(trade.w) - len(trade.out), 0)
         into = np.concatenate([trade.out, np.arange(used, used + extra)])[: len(trade.w)]
-        make_trade(frame, state, trade.nodes.astype(np.int32), trade.out, into, trade.z, trade.w)
+        make_trade(look(frame, state), trade.nodes.astype(np.int32), trade.out, into, trade.z, trade.w)
         state.tested[into] = 0
         disturbed += shared[[number]].toarray().ravel()
         gone.update(trade.out.tolist())

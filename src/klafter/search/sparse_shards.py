@@ -18,6 +18,7 @@ from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_shards_kernels import local_best, propose_rows
 from klafter.search.sparse_state import Problem, State, members
 from klafter.search.sparse_tally_kernels import tally_rows
+from klafter.search.sparse_view import look
 
 NONE = np.zeros(0, np.int64)
 
@@ -95,14 +96,14 @@ def tally(shard: Shard, view: View):
     """This shard's part of the totals: sum_links h, sums by community, expected counts of its nodes."""
     problem, state, own = unfold(shard, view)
     part, sent, received = np.zeros((3, len(state.size) + 1)), np.zeros(own), np.zeros(own)
-    return tally_rows(problem, state, 0, own, part, sent, received), part, sent, received
+    return tally_rows(look(problem, state), 0, own, part, sent, received), part, sent, received
 
 
 def propose(shard: Shard, view: View):
     """The best flip of each own node that gains: (node, community, gain). Looks where something stirred."""
     problem, state, own = unfold(shard, view)
     which, gain = np.full(own, -1), np.zeros(own)
-    propose_rows(problem, state, own, view.stirred[shard.nodes], which, gain)
+    propose_rows(look(problem, state), own, view.stirred[shard.nodes], which, gain)
     found = np.flatnonzero(which >= 0)
     return shard.nodes[found], which[found], gain[found]
 
@@ -110,14 +111,15 @@ def propose(shard: Shard, view: View):
 def winners(shard: Shard, gain: np.ndarray) -> np.ndarray:
     """Own nodes whose proposal beats those of all their neighbours: no two of them are linked."""
     own = len(shard.problem.start) - 1
-    return shard.nodes[:own][local_best(shard.problem, own, gain[shard.nodes], shard.nodes)]
+    best = local_best(shard.problem.start, shard.problem.node, own, gain[shard.nodes], shard.nodes)
+    return shard.nodes[:own][best]
 
 
 def seeds(shard: Shard, view: View, number: int, entropy: list[int]) -> np.ndarray:
     """Own nodes at random, those that owe a larger share of their links sooner."""
     problem, state, own = unfold(shard, view)
     owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
-    owe_rows(problem, state, 0, own, owed, residual)
+    owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
     share = residual / np.maximum(np.diff(problem.start[: own + 1]), 1)
     with np.errstate(divide="ignore"):
         key = np.random.default_rng(entropy).exponential(size=own) / share
@@ -151,7 +153,7 @@ def ball_births(frame: tuple, parts: list[Rows], view: View, around: np.ndarray)
     ball = make_ball(Problem(*frame), parts)
     problem, state, own = unfold(ball, view)
     owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(ball.nodes))
-    owe_rows(problem, state, 0, own, owed, residual)
+    owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
     born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), Crew(1))
     return [trade._replace(nodes=ball.nodes[trade.nodes]) for trade in born]
 

@@ -9,50 +9,50 @@ MOVED, WAITING = 1, 2  # a node that flipped, and one whose flip lost to a neigh
 
 
 @kernel
-def propose_rows(problem, state, own, stirred, which, gain):
+def propose_rows(view, own, stirred, which, gain):
     """The best flip of nodes 0..own that wait, moved, or have a neighbour that moved."""
-    size = len(state.size)
+    size = len(view.size)
     mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     worth, back, touched = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
     for i in range(own):
         look = stirred[i] > 0
-        for p in range(problem.start[i], problem.start[i + 1]):
-            look |= stirred[problem.node[p]] == MOVED
+        for p in range(view.start[i], view.start[i + 1]):
+            look |= stirred[view.node[p]] == MOVED
         if look:
-            which[i], gain[i] = best_flip(problem, state, i, mine, seen, worth, back, touched)
+            which[i], gain[i] = best_flip(view, i, mine, seen, worth, back, touched)
 
 
 @kernel
-def local_best(problem, own, gain, names):
+def local_best(start, node, own, gain, names):
     """Which of nodes 0..own gain more than all their neighbours; of equal ones the first in the network."""
     best = np.zeros(own, np.bool_)
     for i in range(own):
         best[i] = gain[i] > 0.0
-        for p in range(problem.start[i], problem.start[i + 1]):
-            j = problem.node[p]
+        for p in range(start[i], start[i + 1]):
+            j = node[p]
             if gain[j] > gain[i] or (gain[j] == gain[i] and names[j] < names[i]):
                 best[i] = False
     return best
 
 
 @kernel
-def accept_flips(problem, state, nodes, which, gain, moved):
+def accept_flips(view, nodes, which, gain, moved):
     """Make flips of nodes that are not linked, in order, if they still gain; returns the fall of the objective.
 
     Their link terms are as proposed, because no neighbour changed; totals of communities are as they are now.
     """
     rest = np.empty(len(nodes))
     for v in range(len(nodes)):
-        rest[v] = flip_rest(problem, state, nodes[v], which[v], holds(problem, state, nodes[v], which[v]), 0.0)
+        rest[v] = flip_rest(view, nodes[v], which[v], holds(view, nodes[v], which[v]), 0.0)
     total = 0.0
     for v in range(len(nodes)):
         i, k = nodes[v], which[v]
-        inside = holds(problem, state, i, k)
-        if state.size[k] == 0 or (not inside and problem.start[i] + state.held[i] == problem.start[i + 1]):
+        inside = holds(view, i, k)
+        if view.size[k] == 0 or (not inside and view.start[i] + view.held[i] == view.start[i + 1]):
             continue
-        value = gain[v] - rest[v] + flip_rest(problem, state, i, k, inside, 0.0)
+        value = gain[v] - rest[v] + flip_rest(view, i, k, inside, 0.0)
         if value > ENOUGH:
-            flip(problem, state, i, k)
+            flip(view, i, k)
             moved[i] = True
             total += value
     return total

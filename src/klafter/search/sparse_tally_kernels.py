@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
-from klafter.core.kernel import kernel
+from klafter.core.kernel import inner, kernel
 from klafter.search.sparse_kernels import (
+    common_strength,
     expected_count,
     exposure_factor,
     hidden_factor,
@@ -18,79 +19,92 @@ from klafter.search.sparse_kernels import (
     mark_row,
     shared_strength,
 )
-from klafter.search.sparse_parallel import inner
 
 
 @inner
-def tally_pairs(problem, state, i, mine, totals):
+def tally_pairs(view, i, mine, totals):
     """The row's part of sum t_i r_i z_ik and of the sum of a over hidden dyads inside, the background last."""
-    last = len(state.size)
-    own = state.send[i] * state.receive[i]
+    last = len(view.size)
+    own = view.send[i] * view.receive[i]
     totals[1, last] += own
-    for m in range(problem.start[i], problem.start[i] + state.held[i]):
-        totals[1, state.member[m]] += own
-    for p in range(problem.hidden_start[i], problem.hidden_start[i + 1]):
-        j = problem.hidden_node[p]
-        a = 0.5 * hidden_factor(problem, state, i, p)
+    for m in range(view.start[i], view.start[i] + view.held[i]):
+        totals[1, view.member[m]] += own
+    for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
+        j = view.hidden_node[p]
+        a = 0.5 * hidden_factor(view, i, p)
         totals[2, last] += a
-        for m in range(problem.start[j], problem.start[j] + state.held[j]):
-            k = state.member[m]
+        for m in range(view.start[j], view.start[j] + view.held[j]):
+            k = view.member[m]
             if mine[k]:
                 totals[2, k] += a
 
 
+@inner
+def first_above(sorted, low, high, bound):
+    """The first entry of low..high that is not below the bound; ``high`` if there is none."""
+    while low < high:
+        middle = (low + high) // 2
+        if sorted[middle] < bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @kernel
-def fit_rows(problem, state, low, high, totals):
+def fit_rows(view, low, high, totals):
     """What the objective alone needs of the rows low..high, each link looked at once; returns sum_links h."""
-    mine = np.zeros(len(state.size), np.bool_)
+    start, node = view.start, view.node
+    mine = np.zeros(len(view.size), np.bool_)
     fit, read = 0.0, 0.0
     for i in range(low, high):
-        first, stop = problem.start[i], problem.middle[i]
-        if problem.half < 1.0:
-            first += np.searchsorted(problem.node[first:stop], i)
-        read += look_ahead(problem, state, first, stop)
-        mark_row(problem, state, i, mine, True)
-        tally_pairs(problem, state, i, mine, totals)
+        first, stop = start[i], view.middle[i]
+        if view.half < 1.0:
+            first = first_above(node, first, stop, i)
+        read += look_ahead(view, first, stop)
+        mark_row(view, i, mine)
+        tally_pairs(view, i, mine, totals)
         for p in range(first, stop):
-            x = exposure_factor(problem, state, i, p) * shared_strength(problem, state, problem.node[p], mine)
-            fit += link_term(problem.counts, problem.value[p], x, link_chance(problem.counts, x))
-        mark_row(problem, state, i, mine, False)
+            x = exposure_factor(view, i, p) * shared_strength(view, node[p], mine)
+            fit += link_term(view.counts, view.value[p], x, link_chance(view.counts, x))
+        mark_row(view, i, mine)
     return fit if read >= 0.0 else -math.inf
 
 
 @kernel
-def tally_rows(problem, state, low, high, totals, sent, received):
+def tally_rows(view, low, high, totals, sent, received):
     """Sums over the rows low..high that the objective and the weights need; returns sum_links h.
 
     ``totals`` is (3, K + 1), the background last: expected counts credited to each community, sum t_i r_i z_ik,
     and the sum of a over hidden dyads inside. ``sent`` and ``received`` take the expected counts of each node.
     """
-    mine = np.zeros(len(state.size), np.bool_)
-    last = len(state.size)
+    start, held, member, counts, background = view.start, view.held, view.member, view.counts, view.background
+    node, value, strength = view.node, view.value, view.strength
+    mine = np.zeros(len(view.size), np.bool_)
+    last = len(view.size)
     fit, read = 0.0, 0.0
     for i in range(low, high):
-        read += look_ahead(problem, state, problem.start[i], problem.start[i + 1])
-        mark_row(problem, state, i, mine, True)
-        tally_pairs(problem, state, i, mine, totals)
-        as_source, as_target = 0.0, 0.0
-        for p in range(problem.start[i], problem.start[i + 1]):
-            j = problem.node[p]
-            u = shared_strength(problem, state, j, mine)
-            x = exposure_factor(problem, state, i, p) * u
-            y = problem.value[p]
-            chance = link_chance(problem.counts, x)
-            fit += 0.5 * link_term(problem.counts, y, x, chance)
-            share = expected_count(problem.counts, y, x, chance)
-            if p < problem.middle[i]:
+        read += look_ahead(view, start[i], start[i + 1])
+        mark_row(view, i, mine)
+        tally_pairs(view, i, mine, totals)
+        as_source, as_target, middle = 0.0, 0.0, view.middle[i]
+        for p in range(start[i], start[i + 1]):
+            j, y = node[p], value[p]
+            u = background + common_strength(start, held, member, strength, j, mine)
+            x = exposure_factor(view, i, p) * u
+            chance = link_chance(counts, x)
+            fit += 0.5 * link_term(counts, y, x, chance)
+            share = expected_count(counts, y, x, chance)
+            if p < middle:
                 as_source += share
             else:
                 as_target += share
             credit = 0.5 * share / u
-            totals[0, last] += credit * state.background
-            for m in range(problem.start[j], problem.start[j] + state.held[j]):
-                k = state.member[m]
+            totals[0, last] += credit * background
+            for m in range(start[j], start[j] + held[j]):
+                k = member[m]
                 if mine[k]:
-                    totals[0, k] += credit * state.strength[k]
+                    totals[0, k] += credit * strength[k]
         sent[i], received[i] = as_source, as_target
-        mark_row(problem, state, i, mine, False)
+        mark_row(view, i, mine)
     return fit if read >= 0.0 else -math.inf

@@ -10,11 +10,12 @@ Degree factors keep mean 1: the prior a sum(t - 1 - log t) is smallest there, an
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
-from klafter.search.sparse_kernels import price
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, memberships
 from klafter.search.sparse_tally_kernels import fit_rows, tally_rows
+from klafter.search.sparse_view import look
 from klafter.search.sparse_weights_kernels import factor_step
 
 FLOOR = 1e-12  # of the background: a link that nothing explains must stay possible
@@ -34,14 +35,14 @@ def totals(problem: Problem, state: State, crew: Crew) -> Totals:
     """One pass over the links."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
     return _summed(
-        problem, state, crew, lambda *rows: tally_rows(problem, state, *rows, sent, received), sent, received
+        problem, state, crew, lambda *rows: tally_rows(look(problem, state), *rows, sent, received), sent, received
     )
 
 
 def fit_totals(problem: Problem, state: State, crew: Crew) -> Totals:
     """The same for the objective alone, in less than half the time: no expected counts."""
     none = np.zeros(0)
-    return _summed(problem, state, crew, lambda *rows: fit_rows(problem, state, *rows), none, none)
+    return _summed(problem, state, crew, lambda *rows: fit_rows(look(problem, state), *rows), none, none)
 
 
 def _summed(problem: Problem, state: State, crew: Crew, work, sent, received) -> Totals:
@@ -66,7 +67,14 @@ def as_totals(problem: Problem, state: State, parts: list, sent, received) -> To
 def objective_from(problem: Problem, state: State, sums: Totals) -> float:
     """Q = -sum_links h + e P_all + sum_k [w_k P_k + price(S_k)] + a sum_i (t_i - 1 - log t_i)."""
     loss = -sums.fit + state.strength @ sums.pairs[:-1] + state.background * sums.pairs[-1]
-    return float(loss + sum(price(problem, s) for s in state.size.tolist()) + _factor_prior(problem, state))
+    return float(loss + prices(problem, state.size).sum() + _factor_prior(problem, state))
+
+
+def prices(problem: Problem, size: np.ndarray) -> np.ndarray:
+    """lambda^2 + T (log S + log C(N, S)) of communities; nothing for empty ones."""
+    some, n = np.maximum(size, 1), problem.n
+    ways = gammaln(n + 1) - gammaln(some + 1) - gammaln(n - some + 1)
+    return np.where(size > 0, problem.penalty + problem.temperature * (np.log(some) + ways), 0.0)
 
 
 def _factor_prior(problem: Problem, state: State) -> float:
@@ -123,14 +131,14 @@ def weight_step(problem: Problem, state: State, crew: Crew, *, factors: bool = T
 
 
 def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2) -> State:
+    view, as_source = look(problem, state), (state.send, state.send_sum)
     for _ in range(rounds):
         if problem.half == 1.0:
-            factor_step(problem, state, sums.sent, state.send, state.receive, state.send_sum, state.receive_sum, True)
-            factor_step(
-                problem, state, sums.received, state.receive, state.send, state.receive_sum, state.send_sum, False
-            )
+            as_target = (state.receive, state.receive_sum)
+            factor_step(view, sums.sent, *as_source, *as_target, True)
+            factor_step(view, sums.received, *as_target, *as_source, False)
         else:
-            factor_step(problem, state, sums.sent, state.send, state.send, state.send_sum, state.send_sum, True)
+            factor_step(view, sums.sent, *as_source, *as_source, True)
             state.receive[:], state.receive_sum[:] = state.send, state.send_sum
     return _rescaled(state)
 
