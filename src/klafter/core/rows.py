@@ -125,7 +125,7 @@ def link_term(law, y, x):
     return -y * x
 
 
-@inlined
+@inner
 def shift_loss(law, row, links, i, steps, factors, k, d):
     """Rise of the loss of node i's row when x_j moves by d step_j."""
     start, node, value = links

@@ -95,7 +95,7 @@ class KLafter(Growing):
         sociality=True,
         weight_scale=3.2,
         offdiagonal_scale=1.4,
-        structure=0.75,
+        structure=0.5,
         n_init=4,
         n_smooth=240,
         n_communities=None,
