@@ -45,7 +45,8 @@ class KLafter(Growing):
         Weight, in log odds, of the structural expert in predictions of 0/1 links; 0 turns it off.
     n_init : int
         Restarts: the best gives the communities, predictions average all. The best is the one with the
-        lowest objective, communities of a handful of nodes paying for their affinities by Laplace's method.
+        lowest objective, communities of a handful of nodes paying for their affinities by Laplace's method. On small
+        networks each restart begins several times.
     n_smooth : int
         Sweeps of the posterior around each optimum that predictions average, the scales of affinities and the price of
         communities drawn along; 0 turns them off. The search tries once more from where they end.
