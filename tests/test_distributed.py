@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import signal
+import threading
 
 import numpy as np
 import oracles_sparse as oracle
@@ -139,19 +140,23 @@ def test_the_answer_does_not_depend_on_the_number_of_workers(planted, alone, wor
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_changes_nothing(planted, alone):
-    killed = []
+@pytest.mark.parametrize("delay", [0.0, 0.3], ids=["between rounds", "inside a round"])
+def test_a_worker_that_dies_changes_nothing(planted, alone, delay):
+    pids, killed = [], []
+
+    def kill():
+        os.kill(pids[0], signal.SIGKILL)
+        killed.append(pids[0])
 
     def kill_one(progress):
-        if not killed:
-            pid = next(iter(client.run(os.getpid).values()))
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
+        if not pids:
+            pids.extend(client.run(os.getpid).values())
+            threading.Timer(delay, kill).start() if delay else kill()
 
     with client_of(n_workers=2, processes=True) as client:
         model = kl.KLafter(link="exposure", random_state=0, max_iter=2)
         model.fit(planted[0], client=client, callback=kill_one)
-    assert killed
+        assert killed
     assert model.objective_ == alone.objective_
     assert (model.memberships_ != alone.memberships_).nnz == 0
 
