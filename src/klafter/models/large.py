@@ -50,7 +50,10 @@ def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop):
         state = sparse.init(problem, rng, crew)
         note(0, state)
         state = iterate(lambda state: sparse.step(problem, state, rng, crew), state, model.max_iter, done, stop)
-    return problem, state, history
+        best = sparse.or_nothing(problem, state, crew)
+        if best is not state:
+            note(history[-1].step, best)
+    return problem, best, history
 
 
 def keep(model, outcomes) -> None:

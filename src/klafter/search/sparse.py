@@ -27,6 +27,7 @@ from klafter.search.sparse_renewal import ENOUGH, HOPE, renew, rethink
 from klafter.search.sparse_state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
 
 ECHOES = 3  # rounds of births that hope for each other
+ALONE = 6  # steps of weights when there are no communities
 MANY = 300  # communities beyond which only those that changed are merged again
 
 
@@ -66,7 +67,14 @@ def init(problem: Problem, rng: np.random.Generator, crew: Crew | None = None) -
             break
     state, _ = deaths(problem, state, crew)
     state = without_empty(problem, state)
-    return min((nothing, state), key=lambda one: objective(problem, one, crew))
+    if len(state.size) and objective(problem, state, crew) > objective(problem, nothing, crew):
+        state = step(problem, state, rng, crew)  # communities of few links pay when degree factors know of them
+    return lower(problem, nothing, state, crew)
+
+
+def lower(problem: Problem, one: State, other: State, crew: Crew) -> State:
+    """The state with the lower objective."""
+    return min((one, other), key=lambda state: objective(problem, state, crew))
 
 
 def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | None = None) -> State:
@@ -82,10 +90,15 @@ def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | 
     if made == 0:
         state, made = rethink(problem, state, crew)
     state = weights(problem, settle(problem, state, crew), crew) if made else state
-    if len(state.size) and share_unexplained(problem, state, crew) > HOPE:
-        value = objective(problem, state, crew)
-        return renew(problem, state, rng, crew) if before - value <= ENOUGH * abs(value) else state
-    return state
+    value = objective(problem, state, crew)
+    if before - value > ENOUGH * abs(value) or not len(state.size) or share_unexplained(problem, state, crew) <= HOPE:
+        return state
+    return renew(problem, state, rng, crew)
+
+
+def or_nothing(problem: Problem, state: State, crew: Crew) -> State:
+    """The end of a search: the state, or no communities at all if that is better."""
+    return lower(problem, state, weights(problem, empty_state(problem), crew, rounds=ALONE), crew)
 
 
 def fit_sparse(
@@ -116,6 +129,7 @@ def fit_sparse(
             if callback is not None:
                 callback(state, history[-1])
             converged = last - value <= tol * abs(value)
+        state = or_nothing(problem, state, crew)
     return Fit(problem, state, history, converged)
 
 
