@@ -55,6 +55,51 @@ def siblings() -> list[str]:
     return [*lines, "", f"`{command}`; seconds are wall time on a shared core. * on the symmetrised graph.", ""]
 
 
+def sampler_speed() -> list[str]:
+    """Sweeps of the four samplers, and LFRM from three starts."""
+    path = RESULTS / "siblings.json"
+    saved = json.loads(path.read_text()) if path.exists() else {}
+    lines = []
+    if "speed" in saved:
+        part = saved["speed"]
+        sizes = part["sizes"]
+        lines += ["Sweeps per second of the samplers on planted networks, and how the cost of a sweep grows:", ""]
+        lines += [
+            "| model | " + " | ".join(f"N = {n:,}" for n in sizes) + " | cost |",
+            "|---|" + "---|" * (len(sizes) + 1),
+        ]
+        for name, row in part["growth"].items():
+            rates = " | ".join(f"{rate:.0f}" for rate in row["sweeps_per_second"])
+            lines.append(f"| {name} | {rates} | N^{row['power_of_n']:.2f} |")
+        chain, large = part["nips234_lfrm"], part["large_epm"]
+        lines += [
+            "",
+            f"A sweep of LFRM is {part['plain']['ratio']:.0f} times as fast as in plain NumPy (Protein230); 1000 "
+            f"sweeps on NIPS234 take {chain['seconds_of_1000_sweeps']:.0f} s. A sweep of EPM on "
+            f"{large['nodes']:,} nodes and {large['links']:,} links takes {large['seconds_of_a_sweep']:.2f} s.",
+            "`python benchmarks/siblings.py speed`",
+            "",
+        ]
+    if "starts" in saved:
+        lines += [
+            "What a start saves LFRM: AUC (mean of the later half of the sweeps) and log posterior of one chain:",
+            "",
+        ]
+        lines += ["| network, start | after about 10 sweeps | about 100 | at the end |", "|---|---|---|---|"]
+        for name, curve in saved["starts"].items():
+            cells = []
+            for wanted in (10, 100, curve["sweeps"][-1]):
+                t = min(range(len(curve["sweeps"])), key=lambda t: abs(curve["sweeps"][t] - wanted))
+                cells.append(
+                    f"{curve['auc'][t]:.3f}, {curve['log_posterior'][t]:.0f} "
+                    f"({curve['sweeps'][t]:.0f} sweeps, {curve['seconds'][t]:.1f} s)"
+                )
+            lines.append(f"| {name.replace(' / ', ', ')} | " + " | ".join(cells) + " |")
+        lines += ["", "`python benchmarks/siblings.py starts --splits 3 --sweeps 600`; curves in", ""]
+        lines[-2] += " `benchmarks/results/lfrm_starts.png`."
+    return lines
+
+
 def speed() -> list[str]:
     """A fit against plain NumPy, and the first start."""
     path = RESULTS / "speed.json"
@@ -107,7 +152,7 @@ def scale() -> list[str]:
 
 def main():
     readme = ROOT / "README.md"
-    body = "\n".join(quality() + siblings() + speed() + scale())
+    body = "\n".join(quality() + siblings() + sampler_speed() + speed() + scale())
     pattern = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
     readme.write_text(pattern.sub(lambda m: f"{m[1]}\n{body}\n{m[2]}", readme.read_text()))
 
