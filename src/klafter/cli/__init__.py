@@ -1,8 +1,8 @@
 """The command line: parse, call, print."""
 
-# NumPy, SciPy and scikit-learn import these at their top; commands seldom need them, and they are most of the time it
-# takes to start
-SELDOM = ("scipy.stats", "pandas", "pydoc", "joblib")
+# SciPy and scikit-learn import these at their top; commands seldom need them, and they are half of the time it takes to
+# start
+SELDOM = ("scipy.stats", "pandas", "pydoc")
 
 
 def main() -> None:
