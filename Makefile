@@ -49,6 +49,7 @@ bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/siblings.py
+	$(BIN)/python benchmarks/affinities.py --draws 2500
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/scale.py 10000 100000 1000000 --lfr $(NETWORKS)/lfr_overlap_n1000_k28
 	$(BIN)/python benchmarks/scale.py 10000 --degree 10 --seeds 3 --output benchmarks/results/scale_sparse_communities.json

@@ -80,6 +80,18 @@ def sampler_speed() -> list[str]:
             "`python benchmarks/siblings.py speed`",
             "",
         ]
+    if (RESULTS / "affinities.json").exists():
+        part = json.loads((RESULTS / "affinities.json").read_text())
+        rates = [
+            f"{row['slices']['median_ess_per_second']:.0f} against {row['polya_gamma']['median_ess_per_second']:.0f} "
+            f"on {network}"
+            for network, row in part["networks"].items()
+        ]
+        lines += [
+            f"Effective samples of W a second, slices against Polya-Gamma: {', '.join(rates)}.",
+            f"`{part['command']}`",
+            "",
+        ]
     if "starts" in saved:
         lines += [
             "What a start saves LFRM: AUC (mean of the later half of the sweeps) and log posterior of one chain:",
