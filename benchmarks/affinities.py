@@ -51,18 +51,10 @@ def slices(problem, state, n_draws: int, rng):
 def augmented(problem, state, n_draws: int, rng):
     """W and b together, given a Polya-Gamma variable for every dyad."""
     n, k = problem.dyads.n, len(state.z)
-    index = np.zeros((k, k), int)
-    index[np.triu_indices(k)] = np.arange(k * (k + 1) // 2)
-    index = np.maximum(index, index.T)
     first, second = np.triu_indices(n, 1)
-    entries: dict = {}
-    for a in range(k):
-        for b in range(k):
-            for t in np.flatnonzero(state.z[a][first] & state.z[b][second]):
-                entries[t, index[a, b]] = entries.get((t, index[a, b]), 0.0) + 1.0
-    at, values = np.array(list(entries)), np.array(list(entries.values()))
-    design = sparse.csr_array((values, at.T), shape=(len(first), k * (k + 1) // 2))
-    design = sparse.hstack([design, np.ones((len(first), 1))], format="csr")
+    z = state.z.astype(float)
+    reach = [z[a, first] * z[b, second] + (a != b) * z[b, first] * z[a, second] for a in range(k) for b in range(a, k)]
+    design = sparse.csr_array(np.column_stack([*reach, np.ones(len(first))]))
     links = problem.dyads.links_out
     y = np.zeros((n, n))
     for i in range(n):

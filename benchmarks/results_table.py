@@ -107,8 +107,8 @@ def sampler_speed() -> list[str]:
                     f"({curve['sweeps'][t]:.0f} sweeps, {curve['seconds'][t]:.1f} s)"
                 )
             lines.append(f"| {name.replace(' / ', ', ')} | " + " | ".join(cells) + " |")
-        lines += ["", "`python benchmarks/siblings.py starts --splits 3 --sweeps 600`; curves in", ""]
-        lines[-2] += " `benchmarks/results/lfrm_starts.png`."
+        command = "`python benchmarks/siblings.py starts --splits 3 --sweeps 600`"
+        lines += ["", f"{command}; curves in `benchmarks/results/lfrm_starts.png`.", ""]
     return lines
 
 

@@ -52,7 +52,7 @@ def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop):
         state = iterate(lambda state: sparse.step(problem, state, rng, crew), state, model.max_iter, done, stop)
         best = sparse.or_nothing(problem, state, crew)
         if best is not state:
-            note(history[-1].step, best)
+            history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, crew), n_communities=0)
     return problem, best, history
 
 
