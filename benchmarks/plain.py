@@ -168,6 +168,29 @@ def clear(view, k) -> None:
     view.z[k] = 0
 
 
+def grow_inside(view, k, price, passes) -> float:
+    gain = -price
+    for _ in range(passes):
+        gain += fit_column(view, k, True)
+        step = descend(view, around(view, k), k, 1)
+        gain += step
+        if step == 0.0:
+            break
+    return gain
+
+
+def column_bends(view, k) -> np.ndarray:
+    p = np.where(view.seen, expit(view.x()), 0.0)
+    bends, z = p * (1 - p), view.z.astype(float)
+    if view.directed:
+        into = z[k] @ bends.T @ z.T
+        into[k] = 0.0
+        return np.stack([z[k] @ bends @ z.T, into])
+    found = z[k] @ bends @ z.T
+    found[k] *= 0.5
+    return found[None]
+
+
 def derivatives(view, bend):
     x, z = view.x(), view.z.astype(float)
     p = np.where(view.seen, expit(x), 0.0)
@@ -194,9 +217,9 @@ def plain_kernels():
         (core_objective, {"look": PlainView, "data_loss": data_loss}),
         (dense, {"look": PlainView, "descend": descend}),
         (moves, {"look": PlainView, "descend": descend, "fit_column": fit_column}),
-        (weights, {"look": PlainView, "derivatives": derivatives, "place": place}),
+        (weights, {"look": PlainView, "derivatives": derivatives, "place": place, "column_bends": column_bends}),
         (births, {"look": PlainView, "descend": descend, "fit_column": fit_column, "plant": plant, "around": around,
-                  "clear": clear}),
+                  "clear": clear, "grow_inside": grow_inside}),
     ]  # fmt: skip
     with ExitStack() as stack:
         for module, names in swaps:

@@ -1,13 +1,12 @@
 """The objective Q of a state, term by term, and the gain of a flip. See ``problem`` for the formula."""
 
-from math import lgamma
-
 import numpy as np
+from scipy.special import gammaln
 
 from klafter.core.families import BERNOULLI
 from klafter.core.kernel import inner, kernel
 from klafter.core.problem import Priors, Problem, State, keep_communities
-from klafter.core.rows import load_row, load_rows, row_loss, shift_loss, shift_odds
+from klafter.core.rows import load_rows, load_tail, row_loss, shift_loss, shift_odds
 from klafter.core.view import look
 
 
@@ -16,15 +15,17 @@ def data_loss(view):
     """sum over observed dyads of loss(y_ij, x_ij)."""
     total = 0.0
     for i in range(view.n):
-        load_row(view, i, view.out)
-        total += row_loss(view.law, view.out, view.links_out, i)
-    return total if view.directed else total / 2
+        first = 0 if view.directed else i + 1
+        load_tail(view, i, view.out, first)
+        total += row_loss(view.law, view.out, view.links_out, i, first)
+    return total
 
 
 def column_price(priors: Priors, n: int, size) -> np.ndarray:
     """lambda^2 + T [log S + log C(N, S)] of communities with S members."""
-    prices = [np.log(s) + lgamma(n + 1) - lgamma(s + 1) - lgamma(n - s + 1) for s in np.atleast_1d(size)]
-    return priors.penalty + priors.temperature * np.array(prices)
+    s = np.atleast_1d(size)
+    chosen = gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1)
+    return priors.penalty + priors.temperature * (np.log(s) + chosen)
 
 
 def weight_precisions(priors: Priors, k: int) -> np.ndarray:

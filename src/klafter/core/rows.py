@@ -77,10 +77,10 @@ def plain_loss(law, row, steps, k, d):
 
 
 @inner
-def nonlink_loss(law, row):
-    """sum over observed j of loss(0, x_j)."""
-    x, e, seen, base = row
-    if law.code == BERNOULLI and base[1] == 0.0:
+def nonlink_loss(law, row, first):
+    """sum over observed j >= first of loss(0, x_j)."""
+    x, e, seen = row.x[first:], row.e[first:], row.seen[first:]
+    if law.code == BERNOULLI and row.base[1] == 0.0:
         return log_sum(e)
     total = 0.0
     for j in range(x.size):
@@ -157,18 +157,18 @@ def shift_row(law, row, step, factor, d):
         row.x[j] += d * step[j]
     if law.code == BERNOULLI or law.code == POISSON:
         if row.base[1] != 0.0:
-            exponentiate(row)
+            exponentiate(row, 0)
         else:
             for j in range(row.x.size):
                 row.e[j] = row.e[j] * factor[j] if d > 0 else row.e[j] / factor[j]
-    row.base[0] = nonlink_loss(law, row)
+    row.base[0] = nonlink_loss(law, row, 0)
 
 
 @inner
-def exponentiate(row):
-    """e^x where observed, noting whether some x had to be clipped."""
+def exponentiate(row, first):
+    """e^x where observed, for j >= first, noting whether some x had to be clipped."""
     row.base[1] = 0.0
-    for j in range(row.x.size):
+    for j in range(first, row.x.size):
         row.e[j] = row.seen[j] * np.exp(min(max(row.x[j], -CLIP), CLIP))
         if row.x[j] > CLIP:
             row.base[1] = 1.0
@@ -177,7 +177,16 @@ def exponentiate(row):
 @inner
 def load_row(view, i, row):
     """x_ij for every j (x_ji when the row is for incoming dyads), and which of them were observed."""
-    x, e, seen, z = row.x, row.e, row.seen, view.z
+    load_tail(view, i, row, 0)
+
+
+@inner
+def load_tail(view, i, row, first):
+    """The part of the row from j = first on: a sum over all dyads needs each undirected one once.
+
+    Loops run over slices from 0 on: one that begins at a variable is not vectorised.
+    """
+    x, e, seen, z = row.x[first:], row.e[first:], row.seen[first:], view.z
     hidden, covariates, which = view.hidden_out, view.covariates_out, view.which_out
     pull, exps = view.pull_out, view.exp_out
     own, other, exp_own, exp_other = view.sender, view.receiver, view.exp_sender, view.exp_receiver
@@ -187,6 +196,7 @@ def load_row(view, i, row):
         own, other, exp_own, exp_other = view.receiver, view.sender, view.exp_receiver, view.exp_sender
     constant = view.offset[0] + own[i]
     factor = np.exp(view.offset[0]) * exp_own[i]
+    other, exp_other = other[first:], exp_other[first:]
     for j in range(x.size):
         x[j] = constant + other[j]
         e[j] = factor * exp_other[j]
@@ -195,18 +205,19 @@ def load_row(view, i, row):
     for k in range(z.shape[0]):
         if z[k, i]:
             reach += view.reach[k]
+            pull_k, exp_k = pull[k, first:], exps[k, first:]
             for j in range(x.size):
-                x[j] += pull[k, j]
-                e[j] *= exps[k, j]
+                x[j] += pull_k[j]
+                e[j] *= exp_k[j]
     for t in range(covariates.start[i], covariates.start[i + 1]):
-        x[covariates.node[t]] += view.coefficients[which[t]] * covariates.value[t]
-    seen[i] = e[i] = 0.0
+        row.x[covariates.node[t]] += view.coefficients[which[t]] * covariates.value[t]
+    row.seen[i] = row.e[i] = 0.0
     for t in range(hidden.start[i], hidden.start[i + 1]):
-        seen[hidden.node[t]] = e[hidden.node[t]] = 0.0
+        row.seen[hidden.node[t]] = row.e[hidden.node[t]] = 0.0
     row.base[1] = 0.0
     if (view.law.code == BERNOULLI or view.law.code == POISSON) and (reach > SAFE or view.coefficients.size > 0):
-        exponentiate(row)
-    row.base[0] = nonlink_loss(view.law, row)
+        exponentiate(row, first)
+    row.base[0] = nonlink_loss(view.law, row, first)
 
 
 @inner
@@ -218,11 +229,12 @@ def load_rows(view, i):
 
 
 @inner
-def row_loss(law, row, links, i):
-    """sum over observed j of loss(y_ij, x_ij)."""
+def row_loss(law, row, links, i, first):
+    """sum over observed j >= first of loss(y_ij, x_ij), of a row that was loaded from there."""
     total = row.base[0]
     for t in range(links.start[i], links.start[i + 1]):
-        total += link_term(law, links.value[t], row.x[links.node[t]])
+        if links.node[t] >= first:
+            total += link_term(law, links.value[t], row.x[links.node[t]])
     return total
 
 

@@ -31,9 +31,9 @@ def draw_community(view, k, rng):
 @inner
 def rows_loss(view, i):
     """Loss of all of node i's dyads."""
-    total = row_loss(view.law, view.out, view.links_out, i)
+    total = row_loss(view.law, view.out, view.links_out, i, 0)
     if view.directed:
-        total += row_loss(view.law, view.into, view.links_in, i)
+        total += row_loss(view.law, view.into, view.links_in, i, 0)
     return total
 
 

@@ -9,7 +9,8 @@ from klafter.core.problem import Problem, State
 from klafter.core.rows import load_row
 from klafter.core.view import look, refresh_pulls
 from klafter.search.flips import TINY_GAIN, descend
-from klafter.search.weights import evidence_price
+from klafter.search.growth import grow_inside
+from klafter.search.weights import column_evidence
 from klafter.search.weights_kernels import fit_column
 
 PASSES = 4  # of fitting the weights and revising the members
@@ -79,14 +80,15 @@ def clear(view, k):
             refresh_pulls(view, i)
 
 
-def grow(view, price, k: int, diagonal_only: bool) -> float:
-    """Fit the weights of slot k and revise its members in turn; returns the fall of Q since the slot was empty."""
+def grow(view, price, k: int) -> float:
+    """Fit all weights of slot k and revise its members in turn; returns the fall of Q since the slot was empty."""
     gain = -price
-    for _ in range(PASSES):
-        gain += fit_column(view, k, diagonal_only)
+    for left in range(PASSES - 1, -1, -1):
+        before = gain
+        gain += fit_column(view, k, False)
         step = descend(view, around(view, k), k, 1)
         gain += step
-        if step == 0.0:
+        if step == 0.0 or gain + left * (gain - before) < 0.0:
             break
     return gain
 
@@ -102,8 +104,11 @@ def births(problem: Problem, state: State, seeds: np.ndarray, slots: np.ndarray)
         k = int(slots[born])
         assortative = t % 3 != 2  # every third seed lends its partners to a community that need not link inside
         size = plant(view, k, seed, assortative)
-        gain = grow(view, prices[size - 1], k, assortative) if size > 1 else 0.0
-        if gain > TINY_GAIN and state.z[k].sum() > 1 and gain > evidence_price(problem, state, np.array([k])):
+        gain = 0.0
+        if size > 1:
+            price = prices[size - 1]
+            gain = grow_inside(view, k, price, PASSES) if assortative else grow(view, price, k)
+        if gain > TINY_GAIN and state.z[k].sum() > 1 and gain > column_evidence(problem, view, k):
             fall += gain
             born += 1
         else:

@@ -14,7 +14,7 @@ from klafter.search.weights_kernels import fit_column
 POLISH = 2  # rounds of weights and flips before a move is judged
 LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
 FEW, SHARE, TENTH = 3, 1 / 20, 1 / 10  # members, or share of all nodes, of a handful; more than a tenth are none
-NEAR, HEAVY = 20.0, 0.05  # rise of Q up to which a death is tried with new weights everywhere; share of Q if large
+NEAR, HEAVY = 20.0, 0.05  # rise up to which a death is tried with new weights everywhere; share of Q if large
 WORTHWHILE = 1e-6  # fall of Q below which a move is not taken
 
 
@@ -159,15 +159,21 @@ def worth(problem: Problem, state: State) -> float:
 
 
 def without_handfuls(problem: Problem, state: State) -> State:
-    """The state without those handfuls that would not pay for their weights. Q may rise."""
+    """The state without those handfuls that would not pay for their weights. Q may rise.
+
+    Others take over their part where that is a near thing.
+    """
     here = worth(problem, state)
     for k in range(len(state.z) - 1, -1, -1):
         if is_handful(state)[k]:
-            candidate = fit_weights(problem, without(state, k))
+            candidate = without(state, k)
             there = worth(problem, candidate)
+            if here <= there < here + NEAR:
+                candidate = fit_weights(problem, candidate)
+                there = worth(problem, candidate)
             if there < here:
                 state, here = candidate, there
-    return state
+    return fit_weights(problem, state)
 
 
 def try_merges(problem: Problem, state: State, value: float) -> tuple[State, float]:

@@ -9,7 +9,7 @@ from klafter.core.objective import weight_precisions
 from klafter.core.problem import BOUND, FLOOR, Problem, State, copy_state
 from klafter.core.view import look
 from klafter.search.lbfgs import minimise
-from klafter.search.weights_kernels import derivatives, place
+from klafter.search.weights_kernels import column_bends, derivatives, place
 
 ITERATIONS = 15  # of L-BFGS between two rounds of flips
 
@@ -122,3 +122,13 @@ def evidence_price(problem: Problem, state: State, among: np.ndarray | None = No
     if among is not None:
         prices = prices[np.isin(free.rows, among) | np.isin(free.columns, among)]
     return 0.5 * problem.priors.temperature * float(prices.sum())
+
+
+def column_evidence(problem: Problem, view, k: int) -> float:
+    """The same for the weights of one community, from the dyads of its members alone."""
+    if problem.priors.temperature == 0.0:
+        return 0.0
+    bends = column_bends(view, k)
+    precisions = np.full(bends.shape, problem.priors.offdiagonal)
+    precisions[:, k] = problem.priors.diagonal
+    return 0.5 * problem.priors.temperature * float(np.log1p(bends / precisions).sum())

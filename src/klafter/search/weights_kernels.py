@@ -9,7 +9,7 @@ from klafter.core.kernel import inner, kernel
 from klafter.core.lines import Axis, minimise_line, new_line
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
-from klafter.core.rows import load_row, mark, row_loss
+from klafter.core.rows import load_row, load_tail, mark, row_loss
 from klafter.core.view import refresh_column
 from klafter.search import blocks
 
@@ -65,21 +65,21 @@ def new_sums(view):
 @inner
 def add_row(view, i, begin, values, power, sums):
     """Add a derivative of node i's dyads with nodes from ``begin`` on; covariates count to the power."""
-    total = 0.0
-    for j in range(begin, view.n):
+    total, receivers = 0.0, sums.receivers[begin:]
+    for j in range(values.size):
         total += values[j]
-        sums.receivers[j] += values[j]
+        receivers[j] += values[j]
     sums.senders[i] += total
-    z, pulls = view.z, sums.pulls
-    for k in range(z.shape[0]):
-        if z[k, i]:
-            for j in range(begin, view.n):
-                pulls[k, j] += values[j]
+    for k in range(view.z.shape[0]):
+        if view.z[k, i]:
+            pulls = sums.pulls[k, begin:]
+            for j in range(values.size):
+                pulls[j] += values[j]
     covariates, which = view.covariates_out, view.which_out
     for t in range(covariates.start[i], covariates.start[i + 1]):
         j = covariates.node[t]
         if j >= begin:
-            sums.coefficients[which[t]] += covariates.value[t] ** power * values[j]
+            sums.coefficients[which[t]] += covariates.value[t] ** power * values[j - begin]
 
 
 @inner
@@ -120,29 +120,55 @@ def as_vector(view, sums):
 @kernel
 def derivatives(view, bend):
     """The loss, its slope in every free parameter and, where ``bend`` is set, its curvature along each."""
-    n, row, law, y = view.n, view.out, view.law, np.zeros(view.n)
-    first, second = np.empty(n), np.empty(n)
+    n, row, law, links = view.n, view.out, view.law, np.zeros(view.n)
     slopes, bends = new_sums(view), new_sums(view)
     total = 0.0
     for i in range(n):
         begin = 0 if view.directed else i + 1
-        load_row(view, i, row)
-        mark(view.links_out, i, y, 1.0)
-        total += row_loss(law, row, view.links_out, i)
+        x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], links[begin:]
+        first, second = np.empty(y.size), np.empty(y.size)
+        load_tail(view, i, row, begin)
+        mark(view.links_out, i, links, 1.0)
+        total += row_loss(law, row, view.links_out, i, begin)
         if law.code == BERNOULLI:  # e^x is there already
-            for j in range(begin, n):
-                first[j] = row.e[j] / (1.0 + row.e[j])
+            for j in range(y.size):
+                first[j] = e[j] / (1.0 + e[j])
                 second[j] = first[j] * (1.0 - first[j])
                 first[j] -= y[j]
         else:
-            for j in range(begin, n):
-                first[j] = row.seen[j] * slope(law, y[j], row.x[j])
-                second[j] = row.seen[j] * curvature(law, y[j], row.x[j])
-        mark(view.links_out, i, y, 0.0)
+            for j in range(y.size):
+                first[j] = seen[j] * slope(law, y[j], x[j])
+                second[j] = seen[j] * curvature(law, y[j], x[j])
+        mark(view.links_out, i, links, 0.0)
         add_row(view, i, begin, first, 1, slopes)
         if bend:
             add_row(view, i, begin, second, 2, bends)
-    return total if view.directed else total / 2, as_vector(view, slopes), as_vector(view, bends)
+    return total, as_vector(view, slopes), as_vector(view, bends)
+
+
+@kernel
+def column_bends(view, k):
+    """Curvatures of the loss along w_km and, where directed, along w_mk for every m (w_kk once)."""
+    law, n, z, y = view.law, view.n, view.z, np.zeros(view.n)
+    bends, second = np.zeros((2 if view.directed else 1, z.shape[0])), np.empty(n)
+    for side in range(bends.shape[0]):
+        row, links = (view.into, view.links_in) if side else (view.out, view.links_out)
+        for i in range(n):
+            if not z[k, i]:
+                continue
+            load_row(view, i, row)
+            mark(links, i, y, 1.0)
+            for j in range(n):
+                second[j] = row.seen[j] * curvature(law, y[j], row.x[j])
+            mark(links, i, y, 0.0)
+            for m in range(z.shape[0]):
+                if side and m == k:
+                    continue
+                for j in range(n):
+                    bends[side, m] += second[j] * z[m, j]
+    if not view.directed:
+        bends[0, k] *= 0.5
+    return bends
 
 
 @kernel

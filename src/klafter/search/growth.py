@@ -1,0 +1,153 @@
+"""Growth: a community that links inside only is fitted and revised from the dyads of its members alone.
+
+Its weight w_kk reaches no other dyads, so a candidate costs its links and members times members, whatever n is.
+"""
+
+import numpy as np
+
+from klafter.core.families import BERNOULLI, POISSON
+from klafter.core.kernel import inner, kernel
+from klafter.core.lines import Axis, Span, line_loss, minimise_line, new_line, put
+from klafter.core.problem import BOUND
+from klafter.core.responses import CLIP
+from klafter.core.rows import mark
+from klafter.core.view import SAFE, refresh_column
+from klafter.search.flips import TINY_GAIN
+from klafter.search.weights_kernels import NEWTON_STEPS
+
+
+@inner
+def gather_dyads(view, i, k, others, begin, end, shift, room, line, span):
+    """Add to the line node i's observed dyads with others[begin:end]: x without community k, plus the shift."""
+    law, z, coefficients = view.law, view.z, view.coefficients
+    y, seen, extra = room[0], room[1], room[2]
+    mine, n_mine, reach = np.empty(z.shape[0], np.int64), 0, 0.0
+    for m in range(z.shape[0]):
+        if z[m, i] and m != k:
+            mine[n_mine] = m
+            n_mine += 1
+            reach += view.reach[m]
+    safe = reach + abs(shift) <= SAFE and coefficients.size == 0
+    size, linear = span.size, span.linear
+    for side in range(2 if view.directed else 1):
+        links, hidden, pull, exps = view.links_out, view.hidden_out, view.pull_out, view.exp_out
+        covariates, which = view.covariates_out, view.which_out
+        own, other, exp_own, exp_other = view.sender, view.receiver, view.exp_sender, view.exp_receiver
+        if side == 1:
+            links, hidden, pull, exps = view.links_in, view.hidden_in, view.pull_in, view.exp_in
+            covariates, which = view.covariates_in, view.which_in
+            own, other, exp_own, exp_other = view.receiver, view.sender, view.exp_receiver, view.exp_sender
+        mark(links, i, y, 1.0)
+        for t in range(hidden.start[i], hidden.start[i + 1]):
+            seen[hidden.node[t]] = 0.0
+        for t in range(covariates.start[i], covariates.start[i + 1]):
+            extra[covariates.node[t]] += coefficients[which[t]] * covariates.value[t]
+        constant = view.offset[0] + own[i] + shift
+        factor = np.exp(view.offset[0] + shift) * exp_own[i]
+        for u in range(begin, end):
+            j = others[u]
+            if j == i or seen[j] == 0.0:
+                continue
+            if law.code == BERNOULLI and safe:
+                e = factor * exp_other[j]
+                for t in range(n_mine):
+                    e *= exps[mine[t], j]
+                line.e[size] = e
+            else:
+                x = constant + other[j] + extra[j]
+                for t in range(n_mine):
+                    x += pull[mine[t], j]
+                e = np.exp(min(max(x, -CLIP), CLIP)) if law.code == BERNOULLI or law.code == POISSON else 0.0
+                put(line, size, x, e, y[j], 1.0)
+            linear += y[j]
+            size += 1
+        mark(links, i, y, 0.0)
+        for t in range(hidden.start[i], hidden.start[i + 1]):
+            seen[hidden.node[t]] = 1.0
+        for t in range(covariates.start[i], covariates.start[i + 1]):
+            extra[covariates.node[t]] = 0.0
+    return Span(size, size, linear)
+
+
+@inner
+def fit_inside(view, k, members, size, room):
+    """Minimise Q over w_kk; returns its fall."""
+    line = new_line(size * (size - 1) // 2 * (2 if view.directed else 1))
+    span = Span(0, 0, 0.0)
+    for s in range(size):
+        span = gather_dyads(view, members[s], k, members, s + 1, size, view.w[k, k], room, line, span)
+    axis = Axis(view.w[k, k], view.priors.diagonal, view.lower, BOUND)
+    delta, fall = minimise_line(view.law, line, span, axis, NEWTON_STEPS)
+    view.w[k, k] += delta
+    return fall
+
+
+@inner
+def mark_near(view, members, size, near):
+    """Mark the members and the nodes linked to them."""
+    for s in range(size):
+        i = members[s]
+        near[i] = 1
+        for side in range(2 if view.directed else 1):
+            links = view.links_in if side else view.links_out
+            for t in range(links.start[i], links.start[i + 1]):
+                near[links.node[t]] = 1
+
+
+@inner
+def revise_inside(view, k, members, size, near, room):
+    """Flip z_ik of every marked node where Q falls; the community is never emptied. Returns its size and the fall."""
+    n, z, w, law, total = view.n, view.z, view.w[k, k], view.law, 0.0
+    line = new_line(2 * n)
+    for i in range(n):
+        if not near[i] or (z[k, i] and size == 1):
+            continue
+        inside = np.int64(z[k, i])
+        span = gather_dyads(view, i, k, members, 0, size, w * inside, room, line, Span(0, 0, 0.0))
+        d = 1 - 2 * inside
+        others = size - inside
+        gain = line_loss(law, line, span, 0.0) - line_loss(law, line, span, d * w)
+        gain -= d * view.priors.temperature * np.log((n - others) / others)
+        if gain <= TINY_GAIN:
+            continue
+        total += gain
+        z[k, i] = 1 - z[k, i]
+        if inside:
+            at = 0
+            while members[at] != i:
+                at += 1
+            members[at] = members[size - 1]
+        else:
+            members[size] = i
+        size += d
+    return size, total
+
+
+@kernel
+def grow_inside(view, k, price, passes):
+    """Fit w_kk and revise the members of k in turn; returns the fall of Q since k was empty.
+
+    The pulls of k are brought up to date only where Q fell: of a community that fails they are cleared anyway.
+    """
+    n = view.n
+    members, size = np.empty(n, np.int64), 0
+    room = np.zeros((3, n))
+    room[1, :] = 1.0
+    for i in range(n):
+        if view.z[k, i]:
+            members[size] = i
+            size += 1
+    gain = -price
+    for left in range(passes - 1, -1, -1):
+        before = gain
+        near = np.zeros(n, np.uint8)
+        gain += fit_inside(view, k, members, size, room)
+        mark_near(view, members, size, near)
+        size, step = revise_inside(view, k, members, size, near, room)
+        gain += step
+        if step == 0.0 or gain + left * (gain - before) < 0.0:
+            break
+    view.size[k] = size
+    if gain > 0.0:
+        refresh_column(view, k)
+    return gain
