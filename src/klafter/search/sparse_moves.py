@@ -3,6 +3,7 @@
 With ``local`` only communities that changed since a split of them was last tried are looked at.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ EDGE, CERTAIN = 1.08, 0.485  # a split needs an eigenvalue above 1.08 times a ra
 TURNS = 60  # of power iteration
 UNEXPLAINED, ATTRACTION = 0.5, 0.2  # owed share that makes a link unexplained; links between two, of those inside
 PARTNERS = 4  # that share the members of a community given up
+UNEVEN, LARGE = 8, 600  # times the smaller, and more members than that: too large to be changed much by the smaller
+DISJOINT = 4  # turns in which no two trades share a community
 OVERLAP = 0.15  # share of the smaller community that two have in common before a merge is tried
 
 
@@ -33,8 +36,8 @@ class Parts(NamedTuple):
         return self.nodes[self.start[k] : self.start[k + 1]]
 
 
-def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[State, int]:
-    """Make the trades that gain, best first, each community once; returns the state and how many were made."""
+def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[State, int, set[int]]:
+    """Make the trades that gain, best first, each community once; returns the state, how many, and of which."""
     space = own_space(problem, crew)
     good = sorted((t for t in trades if t is not None and t.gain > 0), key=lambda t: (-t.gain, t.out[0]))
     used = len(state.size)
@@ -52,7 +55,34 @@ def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[St
         state.tested[into] = 0
         gone.update(trade.out.tolist())
         used, made = used + extra, made + 1
+    return state, made, gone
+
+
+def in_turns(problem: Problem, state: State, groups: list, propose, crew: Crew) -> tuple[State, int]:
+    """Try what may be done with groups of communities, likeliest first, in turns in which no two share a community.
+
+    What shares one with a trade that was made waits for the next step, so little is worked out in vain; the last turn
+    tries all that is left.
+    """
+    made = 0
+    for turn in range(DISJOINT + 1):
+        now = groups if turn == DISJOINT else disjoint(groups)
+        state, more, traded = accept(problem, state, crew.map(partial(propose, state), now), crew)
+        tried = set(now)
+        groups = [group for group in groups if group not in tried and traded.isdisjoint(group)]
+        made += more
     return state, made
+
+
+def disjoint(groups: list[tuple]) -> list[tuple]:
+    """Groups, first come first served, of which no two share a member."""
+    some: list[tuple] = []
+    busy: set[int] = set()
+    for group in groups:
+        if busy.isdisjoint(group):
+            some.append(group)
+            busy.update(group)
+    return some
 
 
 def splits(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
@@ -63,7 +93,7 @@ def splits(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
         np.flatnonzero(restless(state) & (state.size > 5)),
     )
     state.tested[:] = state.size
-    return accept(problem, state, trades, crew)
+    return accept(problem, state, trades, crew)[:2]
 
 
 def divided(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -> Trade | None:
@@ -99,8 +129,8 @@ def merges(
     if attract:
         changed = restless(state) | (not local)
         more = [(k, m) for k, m in attracted(problem, state, crew) if changed[k] or changed[m]]
-        pairs = sorted({*pairs, *more})
-    return accept(problem, state, crew.map(lambda pair: merged(problem, state, parts, pair, crew), pairs), crew)
+        pairs = [*pairs, *sorted({*more}.difference(pairs))]
+    return in_turns(problem, state, pairs, lambda state, pair: merged(problem, state, parts, pair, crew), crew)
 
 
 def merged(problem: Problem, state: State, parts: Parts, pair: tuple[int, int], crew: Crew) -> Trade:
@@ -117,12 +147,13 @@ def dissolves(problem: Problem, state: State, crew: Crew, *, local: bool = False
     A union of several communities explains too little to let its parts, once found, take all their members.
     """
     parts, partners = Parts(*members(problem, state)), overlapping_partners(problem, state, local)
-    trades = crew.map(lambda k: dissolved(problem, state, parts, k, partners[k], crew), sorted(partners))
-    return accept(problem, state, trades, crew)
+    groups = [(k, *others) for k, others in partners.items()]
+    return in_turns(problem, state, groups, lambda state, group: dissolved(problem, state, parts, group, crew), crew)
 
 
-def dissolved(problem: Problem, state: State, parts: Parts, k: int, others: list[int], crew: Crew) -> Trade:
-    """Others that share the members of k, which is given up or keeps what none of them has."""
+def dissolved(problem: Problem, state: State, parts: Parts, group: tuple[int, ...], crew: Crew) -> Trade:
+    """Others that share the members of the first, which is given up or keeps what none of them has."""
+    k, *others = group
     every = np.unique(np.concatenate([parts.of(m) for m in (k, *others)]))
     space = own_space(problem, crew)
     z = np.stack([np.isin(every, parts.of(m)) for m in others])
@@ -156,14 +187,18 @@ def doubtful(problem: Problem, state: State, crew: Crew, share: float) -> list[i
 
 
 def overlapping(problem: Problem, state: State, local: bool = False) -> list[tuple[int, int]]:
-    """Pairs of communities that have much of the smaller in common."""
+    """Pairs of communities that have much of the smaller in common, the largest share first."""
     z = memberships(problem, state)
     common = (z.T @ z).tocoo()
-    smaller = np.minimum(state.size[common.row], state.size[common.col])
-    close = (common.row < common.col) & (common.data > OVERLAP * smaller)
+    sizes = state.size[common.row], state.size[common.col]
+    smaller, larger = np.minimum(*sizes), np.maximum(*sizes)
+    close = (
+        (common.row < common.col) & (common.data > OVERLAP * smaller) & (larger <= np.maximum(UNEVEN * smaller, LARGE))
+    )
     if local:
         close &= restless(state)[common.row] | restless(state)[common.col]
-    return list(zip(common.row[close].tolist(), common.col[close].tolist()))
+    likeliest = np.argsort(-common.data[close] / smaller[close], kind="stable")
+    return list(zip(common.row[close][likeliest].tolist(), common.col[close][likeliest].tolist()))
 
 
 def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int]]:
@@ -183,7 +218,7 @@ def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int
 
 def deaths(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
     """Give up communities that are worth less than their price."""
-    return accept(problem, state, farewells(problem, state, crew, local), crew)
+    return accept(problem, state, farewells(problem, state, crew, local), crew)[:2]
 
 
 def farewells(problem: Problem, state: State, crew: Crew, local: bool = False) -> list[Trade]:

@@ -169,6 +169,6 @@ def ball_moves(frame: tuple, parts: list[Rows], view: View, some: list[int], pai
         if abs(state.size[k] - state.tested[k]) > 0.05 * state.size[k] and state.size[k] > 5:
             trades.append(divided(problem, state, groups, k, crew))
         if pairs.get(k):
-            trades.append(dissolved(problem, state, groups, k, pairs[k], crew))
+            trades.append(dissolved(problem, state, groups, (k, *pairs[k]), crew))
             trades.extend(merged(problem, state, groups, (k, m), crew) for m in pairs[k] if k < m)
     return [t._replace(nodes=ball.nodes[t.nodes]) for t in trades if t is not None and t.gain > 0]
