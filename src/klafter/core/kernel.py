@@ -3,8 +3,9 @@
 import logging
 import threading
 from contextlib import contextmanager
+from functools import partial
 
-from numba import njit
+from numba import njit, types
 
 log = logging.getLogger("klafter")
 _warm = False
@@ -15,7 +16,15 @@ def kernel(function):
     options = {"nsz", "contract", "arcp", "reassoc"}  # infinities and NaN keep their meaning
     compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=options)(function)
     compiled.targetoptions["no_cfunc_wrapper"] = True  # an entry from C, which nobody uses
+    compiled.get_call_template = partial(_typed_by_kind, compiled.get_call_template)
     return compiled
+
+
+def _typed_by_kind(get_call_template, args, kws):
+    """A call with a literal, f(view, 0), is one with an integer: else Numba compiles f again for every literal."""
+    return get_call_template(
+        tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()}
+    )
 
 
 def inner(function):

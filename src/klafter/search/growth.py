@@ -98,12 +98,12 @@ def mark_near(view, members, size, near):
 def revise_inside(view, k, members, size, near, room):
     """Flip z_ik of every marked node where Q falls; the community is never emptied. Returns its size and the fall."""
     n, z, w, law, total = view.n, view.z, view.w[k, k], view.law, 0.0
-    line = new_line(2 * n)
+    line, begin = new_line(2 * n), np.int64(0)  # a literal would compile the callee twice
     for i in range(n):
         if not near[i] or (z[k, i] and size == 1):
             continue
         inside = np.int64(z[k, i])
-        span = gather_dyads(view, i, k, members, 0, size, w * inside, room, line, Span(0, 0, 0.0))
+        span = gather_dyads(view, i, k, members, begin, size, w * inside, room, line, Span(0, 0, 0.0))
         d = 1 - 2 * inside
         others = size - inside
         gain = line_loss(law, line, span, 0.0) - line_loss(law, line, span, d * w)
@@ -130,13 +130,13 @@ def grow_inside(view, k, price, passes):
     The pulls of k are brought up to date only where Q fell: of a community that fails they are cleared anyway.
     """
     n = view.n
-    members, size = np.empty(n, np.int64), 0
+    members, size, at = np.empty(n, np.int64), view.size[k], 0
     room = np.zeros((3, n))
     room[1, :] = 1.0
     for i in range(n):
         if view.z[k, i]:
-            members[size] = i
-            size += 1
+            members[at] = i
+            at += 1
     gain = -price
     for left in range(passes - 1, -1, -1):
         before = gain
