@@ -12,7 +12,6 @@ import pytest
 from test_sparse import dense_groups
 
 import klafter as kl
-from klafter.graph import Graph
 from klafter.models.distributed import _rows, cut_points
 from klafter.search import sparse as engine
 from klafter.search import sparse_rounds as rounds
@@ -40,8 +39,10 @@ kinds = pytest.mark.parametrize(("directed", "counts"), [(False, False), (True, 
 
 
 @kinds
-def test_every_round_over_shards_lowers_the_exact_objective(directed, counts):
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_every_round_over_shards_lowers_the_exact_objective(directed, counts, share):
     graph, truth = dense_groups(120, 4, 0.6, 0.02, 1, directed, counts)
+    graph = kl.split_dyads(graph, share, random_state=0)[0] if share else graph
     problem, frame, fleet = in_shards(graph, counts)
     state = rounds.first_state(frame, problem.value.sum() / 2)
     empty = engine.objective(problem, engine.empty_state(problem))
@@ -64,25 +65,42 @@ def test_every_round_over_shards_lowers_the_exact_objective(directed, counts):
 def test_winners_are_never_linked():
     graph, _ = dense_groups(60, 3, 0.5, 0.1, 2)
     _, _, fleet = in_shards(graph)
-    gain = np.random.default_rng(0).integers(0, 4, 60).astype(float)
-    best = np.concatenate(fleet.each(at.winners, gain))
+    rng = np.random.default_rng(0)
+    gain, which = rng.integers(0, 4, 60).astype(float), rng.integers(0, 3, 60)
+    best = np.concatenate(fleet.each(at.winners, gain, [which] * 3))
     assert len(best)
     assert not graph.links[best][:, best].nnz
     assert (gain[best] > 0).all()
 
 
-def test_a_ball_has_all_links_among_its_nodes_and_nothing_owed_outside():
+def test_winners_of_one_community_share_no_hidden_dyad():
+    graph, _ = dense_groups(60, 3, 0.3, 0.05, 2)
+    graph = kl.split_dyads(graph, 0.2, random_state=0)[0]
+    _, _, fleet = in_shards(graph)
+    rng = np.random.default_rng(0)
+    gain, which = rng.random(60), rng.integers(0, 2, 60)
+    best = np.concatenate(fleet.each(at.winners, gain, [which] * 3))
+    alike = which[best][:, None] == which[best]
+    assert len(best) > 1
+    assert not (graph.hidden[best][:, best].toarray() * alike).any()
+
+
+def test_a_ball_has_all_dyads_among_its_nodes_and_nothing_owed_outside():
     graph, _ = dense_groups(60, 3, 0.5, 0.1, 2, directed=True)
+    graph = kl.split_dyads(graph, 0.2, random_state=0)[0]
     problem, frame, fleet = in_shards(graph)
     nodes = np.arange(5, 50, 3)
     parts = [at.rows_of(*pair) for pair in zip(fleet.shards, rounds.by_shard(nodes, fleet.bounds))]
     ball = at.make_ball(rounds.bare(frame), parts)
-    links = np.zeros((60, 60))
+    links, hidden = np.zeros((2, 60, 60))
     for v, i in enumerate(nodes):
         for p in range(ball.problem.start[v], ball.problem.middle[v]):
             links[i, ball.nodes[ball.problem.node[p]]] = ball.problem.value[p]
+        for p in range(ball.problem.hidden_start[v], ball.problem.hidden_middle[v]):
+            hidden[i, ball.nodes[ball.problem.hidden_node[p]]] = 1
     inside = np.isin(np.arange(60), nodes)
     np.testing.assert_array_equal(links, graph.links.toarray() * inside * inside[:, None])
+    np.testing.assert_array_equal(hidden, graph.hidden.toarray() * inside * inside[:, None])
     np.testing.assert_array_equal(np.diff(ball.problem.start), np.diff(problem.start)[nodes])
 
 
@@ -177,9 +195,16 @@ def test_partitions_of_an_edge_list_give_the_same_fit_as_the_graph(planted, alon
     assert model.graph_.n_links == 0
 
 
-def test_what_a_cluster_does_not_take_is_said(planted):
-    with pytest.raises(ValueError, match="without hidden dyads"):
-        kl.KLafter(link="exposure").fit(Graph(np.ones((5, 5)), hidden=np.array([[0, 1]])), client=object())
+def test_hidden_dyads_on_a_cluster_are_not_taken_for_nonlinks():
+    graph, _ = dense_groups(120, 4, 0.6, 0.02, 1)
+    train, held = kl.split_dyads(graph, 0.3, random_state=0)
+    with client_of(n_workers=2, processes=False) as client:
+        model = kl.KLafter(link="exposure", structure=0.0, random_state=0, max_iter=6).fit(train, client=client)
+    assert model.graph_.n_hidden == train.n_hidden
+    alone = kl.KLafter(link="exposure", structure=0.0, random_state=0, n_init=1).fit(train)
+    assert model.objective_ == pytest.approx(alone.objective_, rel=0.01)
+    expected = model.predict_proba(held.pairs).sum()
+    assert expected == pytest.approx((held.values > 0).sum(), rel=0.2)
 
 
 def test_shards_follow_from_the_graph_alone():

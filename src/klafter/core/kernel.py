@@ -16,7 +16,7 @@ def kernel(function):
     options = {"nsz", "contract", "arcp", "reassoc"}  # infinities and NaN keep their meaning
     compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=options)(function)
     compiled.targetoptions["no_cfunc_wrapper"] = True  # an entry from C, which nobody uses
-    compiled.get_call_template = partial(_typed_by_kind, compiled.get_call_template)
+    compiled.get_call_template = partial(_typed_by_kind, compiled.get_call_template)  # type: ignore[method-assign]
     return compiled
 
 

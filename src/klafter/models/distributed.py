@@ -98,11 +98,6 @@ def _bytes(value: Any) -> int:
 
 def fit_graph(model, graph: Graph, seeds, callback, client) -> None:
     """Shards of a graph in the client's memory."""
-    if graph.n_hidden:
-        raise ValueError(
-            f"fit(client=...) takes graphs without hidden dyads so far; this one has {graph.n_hidden}. "
-            "Fit without client, or give the graph without them."
-        )
     problem = large.problem_of(model, graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
     frame = rounds.frame_of(problem, np.diff(problem.start))
@@ -152,12 +147,16 @@ def cut_points(n: int, n_links: int) -> np.ndarray:
 
 
 def _rows(problem: Problem, low: int, high: int) -> at.Rows:
-    start = problem.start[low : high + 1]
-    part = slice(start[0], start[-1])
-    as_source = problem.middle[low:high] - start[:-1]
-    return at.Rows(
-        np.arange(low, high), np.diff(start), as_source, problem.node[part].astype(np.int64), problem.value[part]
-    )
+    """The rows of nodes low..high."""
+
+    def cut(start, middle, node):
+        start = start[low : high + 1]
+        as_source = middle[low:high] - start[:-1]
+        return at.Partners(np.diff(start), as_source, node[start[0] : start[-1]].astype(np.int64))
+
+    links = cut(problem.start, problem.middle, problem.node)
+    hidden = cut(problem.hidden_start, problem.hidden_middle, problem.hidden_node)
+    return at.Rows(np.arange(low, high), links, problem.value[problem.start[low] : problem.start[high]], hidden)
 
 
 def search(model, fleet: DaskFleet, frame: Problem, n_links: float, seeds, callback) -> None:

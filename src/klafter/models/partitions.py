@@ -64,12 +64,13 @@ def shard_of_pieces(frame: tuple, low: int, high: int, counts: bool, pieces: lis
     key, which = np.unique((near.astype(np.int64) - low) * width + far.astype(np.int64), return_inverse=True)
     total = np.bincount(which, value, len(key)) if counts else np.ones(len(key))
     length = np.bincount(key // width, minlength=high - low)
-    return at.make_shard(Problem(*frame), at.Rows(np.arange(low, high), length, length, key % width, total))
+    links = at.Partners(length, length, key % width)
+    return at.make_shard(Problem(*frame), at.Rows(np.arange(low, high), links, total, at.no_partners(high - low)))
 
 
-def shard_of_rows(frame: tuple, *rows: np.ndarray) -> at.Shard:
+def shard_of_rows(frame: tuple, nodes, links, value, hidden) -> at.Shard:
     """The shard of rows that were cut by the client."""
-    return at.make_shard(Problem(*frame), at.Rows(*rows))
+    return at.make_shard(Problem(*frame), at.Rows(nodes, at.Partners(*links), value, at.Partners(*hidden)))
 
 
 def degrees(shards: list, client) -> tuple[np.ndarray, float]:

@@ -134,7 +134,9 @@ def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
     return trade_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)
 
 
-def births_among(problem: Problem, state: State, owed, residual, seeds: np.ndarray, crew: Crew) -> list[Trade]:
+def births_among(
+    problem: Problem, state: State, owed, residual, seeds: np.ndarray, hope: float, crew: Crew
+) -> list[Trade]:
     """The communities born around some seeds, as trades for nothing; each changes the state for the next."""
     first = len(state.size)
     state = with_room(state, len(seeds))
@@ -142,8 +144,8 @@ def births_among(problem: Problem, state: State, owed, residual, seeds: np.ndarr
     for seed in seeds:
         if residual[seed] <= 0:
             continue
-        nodes, z, w = _grown(problem, state, owed, residual, None, 1.0, crew, seed)
-        if nodes is None or (gain := _gain(problem, state, nodes, z, w, 1.0, crew)) <= 0:
+        nodes, z, w = _grown(problem, state, owed, residual, None, hope, crew, seed)
+        if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, crew)) <= 0:
             continue
         view = look(problem, state)
         make_trade(view, nodes, NOTHING, np.array([first + len(born)]), z, w)

@@ -2,11 +2,11 @@
 
 The state lives here, links only in the shards. A round sends the state out and takes proposals in:
 
-* flips: a node's best flip is made if it beats those of its neighbours, so its link terms are as proposed; what it
-  changes in the totals of communities is exact.
+* flips: a node's best flip is made if it beats those of its neighbours, and those of the same community across hidden
+  dyads, so these terms are as proposed; what it changes in the totals of communities is exact.
 * births, deaths, splits and merges: proposed on a ball, the rows of all nodes concerned, which shards send each other.
-  Two of them disturb one another only in links inside both; shards count those, and a proposal is taken while the most
-  that they could change leaves a gain.
+  Two of them disturb one another only in links inside both (a hidden dyad counts in each community by itself);
+  shards count those, and a proposal is taken while the most that they could change leaves a gain.
 
 The answer depends on seed and shards, not on who does the work or how often.
 """
@@ -21,6 +21,8 @@ from scipy import sparse
 from klafter.search import sparse_shards as at
 from klafter.search.sparse_births import Trade
 from klafter.search.sparse_moves import overlapping_partners
+from klafter.search.sparse_passes import WARM_UP
+from klafter.search.sparse_renewal import HOPE
 from klafter.search.sparse_shards_kernels import MOVED, WAITING, accept_flips
 from klafter.search.sparse_state import Problem, State, memberships, restless, with_room, without_empty
 from klafter.search.sparse_trades_kernels import make_trade
@@ -31,6 +33,7 @@ ROOM = 64  # communities of a node that rounds keep room for
 SEEDS = 24  # of a shard in one round of births
 GROUP = 32  # communities to a ball
 FLIPS = 12  # rounds of flips
+MUCH = 0.5  # share of the links that the background explains before births in hope are tried
 NONE = np.zeros(0, np.int8)
 
 
@@ -83,7 +86,7 @@ def bare(frame: Problem) -> Problem:
 def first_state(frame: Problem, n_links: float) -> State:
     """No communities, every degree factor 1, and the background that explains all links."""
     n = frame.n
-    density = n_links / max(frame.half * n * (n - 1), 1.0)
+    density = n_links / max(frame.half * n * (n - 1) - len(frame.hidden_node) / 2, 1.0)
     background = density if frame.counts else -np.log1p(-min(density, 1 - 1e-9))
     none = State._fields[4:9]
     return State(
@@ -117,8 +120,13 @@ def objective(frame: Problem, state: State, fleet: Fleet) -> float:
 
 def weights(frame: Problem, state: State, fleet: Fleet, rounds: int = 2, factors: bool = True) -> State:
     """Steps of w, e and t."""
+
+    def hidden(state):
+        return np.concatenate(fleet.each(at.hidden_rates, view_of(frame, state)), axis=1)
+
     for _ in range(rounds):
-        state = parallel_step(frame, state, totals(frame, state, fleet), factors=factors)
+        sums = totals(frame, state, fleet)
+        state = parallel_step(frame, state, sums, factors=factors, hidden=hidden if len(frame.hidden_node) else None)
     return state
 
 
@@ -129,9 +137,10 @@ def settle(frame: Problem, state: State, fleet: Fleet, rounds: int = FLIPS) -> S
         nodes, which, gain = map(np.concatenate, zip(*fleet.each(at.propose, view_of(frame, state, stirred))))
         if len(nodes) == 0:
             break
-        gains = np.zeros(frame.n)
-        gains[nodes] = gain
-        best = np.isin(nodes, np.concatenate(fleet.each(at.winners, gains)))
+        gains, wanted = np.zeros(frame.n), np.full(frame.n, -1)
+        gains[nodes], wanted[nodes] = gain, which
+        number = len(fleet.bounds) - 1
+        best = np.isin(nodes, np.concatenate(fleet.each(at.winners, gains, [wanted] * number)))
         order = np.flatnonzero(best)[np.argsort(-gain[best], kind="stable")]
         moved = np.zeros(frame.n, np.bool_)
         accept_flips(look(frame, state), nodes[order], which[order], gain[order], moved)
@@ -143,14 +152,14 @@ def settle(frame: Problem, state: State, fleet: Fleet, rounds: int = FLIPS) -> S
     return without_empty(frame, state)
 
 
-def births(frame: Problem, state: State, fleet: Fleet, entropy: list[int]) -> tuple[State, int]:
-    """Rounds of births, until one brings few."""
+def births(frame: Problem, state: State, fleet: Fleet, entropy: list[int], hope: float = 1.0) -> tuple[State, int]:
+    """Rounds of births, until one brings few. With ``hope`` they need only pay at that share of the background."""
     born, turn = 0, 0
     while True:
         turns = [[*entropy, turn, s] for s in range(len(fleet.bounds) - 1)]
         view = view_of(frame, state)
         seeds = fleet.each(at.seeds, view, [SEEDS] * len(turns), turns)
-        jobs = [(nodes, some) for nodes, some in zip(_around(seeds, fleet), seeds) if len(some)]
+        jobs = [(nodes, some, hope) for nodes, some in zip(_around(seeds, fleet), seeds) if len(some)]
         trades = [trade for part in fleet.balls(at.ball_births, bare(frame), view, jobs) for trade in part]
         state, made = accept(frame, state, trades, fleet)
         if made:  # a ball shows a part of a community: the rest joins before it passes for another
@@ -235,9 +244,18 @@ def _doubt(frame: Problem, state: State, trade: Trade, links: float) -> float:
 
 
 def init(frame: Problem, fleet: Fleet, n_links: float, seed: int) -> State:
-    """Births from nothing, then flips and weights."""
+    """Births from nothing and, while the background explains much, of communities that would only pay together."""
     state, _ = births(frame, first_state(frame, n_links), fleet, [seed, 0])
-    for _ in range(3):
+    state = warm_up(frame, state, fleet)
+    if sum(fleet.each(at.owing, view_of(frame, state))) > 2 * MUCH * n_links:
+        state, _ = births(frame, state, fleet, [seed, 0, 0], HOPE)
+        state, _ = moves(frame, warm_up(frame, state, fleet), fleet)
+    return min((first_state(frame, n_links), state), key=lambda state: objective(frame, state, fleet))
+
+
+def warm_up(frame: Problem, state: State, fleet: Fleet) -> State:
+    """Flips and weights, degree factors left alone."""
+    for _ in range(WARM_UP):
         state = settle(frame, weights(frame, state, fleet, rounds=1, factors=False), fleet)
     return state
 

@@ -15,7 +15,7 @@ from klafter.search.sparse_births import births_among
 from klafter.search.sparse_moves import Parts, Trade, dissolved, divided, farewell, merged
 from klafter.search.sparse_owed_kernels import owe_rows
 from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_shards_kernels import local_best, propose_rows
+from klafter.search.sparse_shards_kernels import hidden_rows, local_best, propose_rows
 from klafter.search.sparse_state import Problem, State, members
 from klafter.search.sparse_tally_kernels import tally_rows
 from klafter.search.sparse_view import look
@@ -41,38 +41,71 @@ class View(NamedTuple):
     stirred: np.ndarray  # (n,) int8, which nodes moved or wait for a move
 
 
-class Rows(NamedTuple):
-    """Rows cut out of a shard, neighbours by their number in the network."""
+class Partners(NamedTuple):
+    """The other ends of some dyads of each node, by their number in the network, row after row."""
 
-    nodes: np.ndarray
     length: np.ndarray
     as_source: np.ndarray  # entries of each row that have its node as source
     node: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Rows cut out of a shard: links, their values, and hidden dyads."""
+
+    nodes: np.ndarray
+    links: Partners
     value: np.ndarray
+    hidden: Partners
+
+
+def no_partners(n: int) -> Partners:
+    """For n nodes."""
+    return Partners(np.zeros(n, np.int64), np.zeros(n, np.int64), NONE)
 
 
 def make_shard(frame: Problem, rows: Rows) -> Shard:
     """A shard of rows in order. ``frame`` gives size, kind and prices."""
-    nodes = np.concatenate([rows.nodes, np.setdiff1d(rows.node, rows.nodes)])
+    elsewhere = np.setdiff1d(np.concatenate([rows.links.node, rows.hidden.node]), rows.nodes)
+    nodes = np.concatenate([rows.nodes, elsewhere])
     order = np.argsort(nodes, kind="stable")
-    place = order[np.searchsorted(nodes[order], rows.node)].astype(np.int32)
-    start = np.concatenate([[0], np.cumsum(rows.length)]).astype(np.int64)
-    hidden = np.zeros(len(start), np.int64)
-    problem = frame._replace(
-        start=start, middle=start[:-1] + rows.as_source, node=place, value=np.asarray(rows.value, float),
-        hidden_start=hidden, hidden_middle=hidden[1:], hidden_node=np.zeros(0, np.int32),
-    )  # fmt: skip
+
+    def placed(partners):
+        start = np.concatenate([[0], np.cumsum(partners.length)]).astype(np.int64)
+        place = order[np.searchsorted(nodes[order], partners.node)].astype(np.int32)
+        return start, start[:-1] + partners.as_source, place
+
+    start, middle, node = placed(rows.links)
+    problem = Problem(*frame[:6], start, middle, node, np.asarray(rows.value, float), *placed(rows.hidden))
     return Shard(problem, nodes)
 
 
 def make_ball(frame: Problem, parts: list[Rows]) -> Shard:
     """The rows of nodes from several shards; links that lead out of them keep their place, which is room for
-    communities, but have value 0, so that nothing is owed to them."""
-    nodes, length, as_source, node, value = (np.concatenate(column) for column in zip(*parts))
+    communities, but have value 0, so that nothing is owed to them. Hidden dyads that lead out are left out."""
+    nodes, value = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "value"))
     order = np.argsort(nodes, kind="stable")
-    entry = np.argsort(np.repeat(np.argsort(order), length), kind="stable")
-    value = np.where(np.isin(node, nodes), value, 0.0)
-    return make_shard(frame, Rows(nodes[order], length[order], as_source[order], node[entry], value[entry]))
+
+    def in_order(name):
+        length, as_source, node = map(np.concatenate, zip(*(getattr(part, name) for part in parts)))
+        entry = np.argsort(np.repeat(np.argsort(order), length), kind="stable")
+        return Partners(length[order], as_source[order], node[entry]), entry
+
+    links, entry = in_order("links")
+    value = np.where(np.isin(links.node, nodes), value[entry], 0.0)
+    return make_shard(frame, Rows(nodes[order], links, value, _among(in_order("hidden")[0], nodes)))
+
+
+def _among(partners: Partners, nodes: np.ndarray) -> Partners:
+    """The partners that are among some nodes."""
+    length, as_source, node = partners
+    row = np.repeat(np.arange(len(length)), length)
+    source = np.arange(len(node)) - np.repeat(np.cumsum(length) - length, length) < as_source[row]
+    kept = np.isin(node, nodes)
+    return Partners(
+        np.bincount(row[kept], minlength=len(length)),
+        np.bincount(row[kept & source], minlength=len(length)),
+        node[kept],
+    )
 
 
 def unfold(shard: Shard, view: View) -> tuple[Problem, State, int]:
@@ -108,10 +141,21 @@ def propose(shard: Shard, view: View):
     return shard.nodes[found], which[found], gain[found]
 
 
-def winners(shard: Shard, gain: np.ndarray) -> np.ndarray:
-    """Own nodes whose proposal beats those of all their neighbours: no two of them are linked."""
-    own = len(shard.problem.start) - 1
-    best = local_best(shard.problem.start, shard.problem.node, own, gain[shard.nodes], shard.nodes)
+def hidden_rates(shard: Shard, view: View) -> np.ndarray:
+    """(2, own): sums over hidden dyads of r_j u_ij, and of t_j u_ji, of each own node i."""
+    problem, state, own = unfold(shard, view)
+    rates = np.zeros((2, own))
+    hidden_rows(look(problem, state), own, rates)
+    return rates
+
+
+def winners(shard: Shard, gain: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """Own nodes whose proposal beats those of all their neighbours, and those of the same community of all nodes that
+    they share a hidden dyad with: no two winners change each other's gain."""
+    problem, own = shard.problem, len(shard.problem.start) - 1
+    gain, which = gain[shard.nodes], which[shard.nodes]
+    best = local_best(problem.start, problem.node, own, gain, np.zeros_like(which), shard.nodes)
+    best &= local_best(problem.hidden_start, problem.hidden_node, own, gain, which, shard.nodes)
     return shard.nodes[:own][best]
 
 
@@ -128,7 +172,7 @@ def seeds(shard: Shard, view: View, number: int, entropy: list[int]) -> np.ndarr
 
 def neighbours(shard: Shard, groups: list[np.ndarray]) -> list[np.ndarray]:
     """The neighbours of each group of own nodes."""
-    return [np.unique(rows_of(shard, nodes).node) for nodes in groups]
+    return [np.unique(rows_of(shard, nodes).links.node) for nodes in groups]
 
 
 def shared_links(shard: Shard, inside: sparse.csr_array) -> sparse.csr_array:
@@ -142,19 +186,32 @@ def rows_of(shard: Shard, nodes: np.ndarray) -> Rows:
     """The rows of own nodes."""
     problem = shard.problem
     i = np.searchsorted(shard.nodes[: len(problem.start) - 1], nodes)
-    length = problem.start[i + 1] - problem.start[i]
-    entry = np.repeat(problem.start[i] - np.cumsum(length) + length, length) + np.arange(length.sum())
-    as_source = problem.middle[i] - problem.start[i]
-    return Rows(nodes, length, as_source, shard.nodes[problem.node[entry]], problem.value[entry])
+
+    def cut(start, middle, node):
+        length = start[i + 1] - start[i]
+        entry = np.repeat(start[i] - np.cumsum(length) + length, length) + np.arange(length.sum())
+        return Partners(length, middle[i] - start[i], shard.nodes[node[entry]]), entry
+
+    links, entry = cut(problem.start, problem.middle, problem.node)
+    hidden, _ = cut(problem.hidden_start, problem.hidden_middle, problem.hidden_node)
+    return Rows(nodes, links, problem.value[entry], hidden)
 
 
-def ball_births(frame: tuple, parts: list[Rows], view: View, around: np.ndarray) -> list[Trade]:
+def owing(shard: Shard, view: View) -> float:
+    """How much of the links of own nodes the background explains."""
+    problem, state, own = unfold(shard, view)
+    owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
+    owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
+    return float(residual.sum())
+
+
+def ball_births(frame: tuple, parts: list[Rows], view: View, around: np.ndarray, hope: float) -> list[Trade]:
     """Communities born around seeds, one after the other."""
     ball = make_ball(Problem(*frame), parts)
     problem, state, own = unfold(ball, view)
     owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(ball.nodes))
     owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
-    born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), Crew(1))
+    born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), hope, Crew(1))
     return [trade._replace(nodes=ball.nodes[trade.nodes]) for trade in born]
 
 

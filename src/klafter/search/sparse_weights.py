@@ -84,22 +84,29 @@ def _factor_prior(problem: Problem, state: State) -> float:
     return sum(problem.shrinkage * float(np.sum(t - 1 - np.log(t))) for t in factors)
 
 
-def parallel_step(problem: Problem, state: State, sums: Totals, *, factors: bool = True) -> State:
+def parallel_step(problem: Problem, state: State, sums: Totals, *, factors: bool = True, hidden=None) -> State:
     """The same step with all degree factors at once.
 
     When t_i and t_j change together, t_i t_j <= (t_i^2 s_j/s_i + t_j^2 s_i/s_j) / 2 for their old values s, so with the
     old rate c_i the root of (c_i/s_i) t^2 + a t = a + m_i does not raise Q. Directed, either side is exact by itself.
+    ``hidden(state)`` is what hidden dyads take from the rates as source and as target; None if there are none.
     """
     state = _new_strengths(state, sums)
     if not factors or not np.isfinite(problem.shrinkage):
         return state
     z, a = memberships(problem, state), problem.shrinkage
     send, receive = state.send, state.receive
+
+    def rates(other, side):
+        taken = 0.0 if hidden is None else hidden(state)[side]
+        return np.maximum(_rates(z, state, other) - taken, 0.0)
+
     if problem.half == 1.0:
-        send = (a + sums.sent) / (a + _rates(z, state, receive))
-        receive = (a + sums.received) / (a + _rates(z, state, send))
+        send = (a + sums.sent) / (a + rates(receive, 0))
+        state = state._replace(send=send)
+        receive = (a + sums.received) / (a + rates(send, 1))
     else:
-        c = _rates(z, state, send) / send
+        c = rates(send, 0) / send
         send = receive = 2 * (a + sums.sent) / (a + np.sqrt(a * a + 4 * c * (a + sums.sent)))
     state = state._replace(send=send, receive=receive.copy(), send_sum=z.T @ send, receive_sum=z.T @ receive)
     return _rescaled(state)
