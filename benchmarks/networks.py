@@ -83,7 +83,7 @@ def by_infomap(train, pairs):
     return cover(groups.values(), train.n_nodes), None, None
 
 
-def by_cdlib(train, pairs):
+def by_demon(train, pairs):
     import networkx as nx
     from cdlib import algorithms
 
@@ -91,7 +91,18 @@ def by_cdlib(train, pairs):
     return cover(algorithms.demon(network, epsilon=0.25, min_com_size=3).communities, train.n_nodes), None, None
 
 
-TOOLS = {"KLafter": by_klafter, "scikit-network Louvain": by_louvain, "infomap": by_infomap, "cdlib DEMON": by_cdlib}
+def by_angel(train, pairs):
+    import networkx as nx
+    from cdlib import algorithms
+
+    network = nx.from_scipy_sparse_array(sparse.csr_matrix(train.links))
+    return cover(algorithms.angel(network, threshold=0.25, min_community_size=3).communities, train.n_nodes), None, None
+
+
+TOOLS = {
+    "KLafter": by_klafter, "scikit-network Louvain": by_louvain, "infomap": by_infomap, "cdlib DEMON": by_demon,
+    "cdlib ANGEL": by_angel,
+}  # fmt: skip
 
 
 def run_tool(name: str, train, pairs, values, truth, answers) -> None:

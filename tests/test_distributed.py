@@ -12,7 +12,7 @@ import pytest
 from test_sparse import dense_groups
 
 import klafter as kl
-from klafter.models.distributed import _rows, cut_points
+from klafter.models.distributed import DaskFleet, _rows, cut_points
 from klafter.search import sparse as engine
 from klafter.search import sparse_rounds as rounds
 from klafter.search import sparse_shards as at
@@ -205,6 +205,48 @@ def test_hidden_dyads_on_a_cluster_are_not_taken_for_nonlinks():
     assert model.objective_ == pytest.approx(alone.objective_, rel=0.01)
     expected = model.predict_proba(held.pairs).sum()
     assert expected == pytest.approx((held.values > 0).sum(), rel=0.2)
+
+
+class Stuck:
+    """A client whose first tasks wait for what a dead worker had, and whose later ones end."""
+
+    def __init__(self, workers=True):
+        self.rounds, self.workers = 0, workers
+
+    def submit(self, work, *args, pure):
+        return work, args
+
+    def gather(self, futures):
+        return [work(*args) for work, args in futures]
+
+    def processing(self):
+        return {"tcp://one": ()}
+
+    def wait_for_workers(self, number, timeout):
+        if not self.workers:
+            raise TimeoutError
+
+    def wait(self, futures, timeout):
+        self.rounds += 1
+        if self.rounds == 1:
+            raise TimeoutError
+
+
+def test_tasks_that_nobody_works_on_are_submitted_again(monkeypatch):
+    client = Stuck()
+    monkeypatch.setattr("distributed.wait", client.wait)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    fleet = DaskFleet(client, [1, 2], np.array([0, 1, 2]))
+    assert fleet.each(lambda shard, more: shard + more, None, [10, 20]) == [11, 22]
+    assert client.rounds == 2
+
+
+def test_a_cluster_without_workers_ends_the_fit_with_a_sentence(monkeypatch):
+    client = Stuck(workers=False)
+    monkeypatch.setattr("distributed.wait", client.wait)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    with pytest.raises(RuntimeError, match="has had no worker for"):
+        DaskFleet(client, [1], np.array([0, 1])).each(lambda shard: shard, None)
 
 
 def test_shards_follow_from_the_graph_alone():

@@ -24,6 +24,8 @@ from klafter.search.sparse_state import Problem
 
 SHARD_LINKS, FEWEST = 5_000_000, 8  # links to a shard, and shards at least: fixed by the graph, not by the cluster
 ATTEMPTS = 5
+STALL, PATIENCE = 30, 300  # seconds that tasks may wait with nobody at work, and that the cluster may have no worker
+SLOWEST = 1e7  # bytes a second at which a state goes to the workers, at least
 
 
 class Traffic(NamedTuple):
@@ -61,7 +63,12 @@ class DaskFleet:
         return [self._submit(at.rows_of, shard, some) for shard, some in cut if len(some)]
 
     def _share(self, value):
-        return self.client.scatter(value, broadcast=True, hash=False)
+        """A value on every worker. Dask would wait for ever for one that dies while it is sent."""
+
+        async def send():
+            return await self.client.scatter(value, broadcast=True, hash=False, asynchronous=True)
+
+        return self.client.sync(send, callback_timeout=STALL + _bytes(value) / SLOWEST)
 
     def _submit(self, work, *args):
         return self.client.submit(work, *args, pure=False)
@@ -73,16 +80,36 @@ class DaskFleet:
         began = time.perf_counter()
         for attempt in range(ATTEMPTS):
             try:
-                found = self.client.gather(submit())
+                found = self._gather(submit())
                 break
             except (CancelledError, KilledWorker, OSError):
                 if attempt == ATTEMPTS - 1:
                     raise
                 time.sleep(2.0**attempt)  # until the cluster knows who is gone
-                self.client.wait_for_workers(1)
+                self._await_workers()
         volume = sum(map(_bytes, sent))
         self.traffic.append(Traffic(work.__name__, time.perf_counter() - began, volume, _bytes(found)))
         return found
+
+    def _gather(self, futures: list) -> list:
+        """Results of futures; an error if nothing is at work on them, as when what they need died with a worker."""
+        from distributed import wait
+
+        while True:
+            try:
+                wait(futures, timeout=STALL)
+                return self.client.gather(futures)
+            except TimeoutError:
+                if not any(self.client.processing().values()):
+                    raise CancelledError(f"No worker was at work for {STALL} s.") from None
+
+    def _await_workers(self) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise RuntimeError(
+                f"The cluster has had no worker for {PATIENCE} s, so the fit cannot go on. Start workers and fit again."
+            ) from None
 
 
 def _bytes(value: Any) -> int:

@@ -18,7 +18,8 @@ from klafter.models.parallel import run
 from klafter.models.restart import Outcome, Recipe, Task, restart
 from klafter.sampling.lfrm import as_draw
 
-DENSE_LIMIT = 5_000  # nodes up to which the dense engine is comfortable
+DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some ten minutes
+SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
 
 
 class KLafter(Growing):
@@ -32,7 +33,7 @@ class KLafter(Growing):
     family : {"bernoulli", "poisson", "gaussian"}
         What link values are: 0/1, counts, or real numbers.
     link : {"auto", "logit", "exposure"}
-        For 0/1 links: "logit" uses the dense engine, "exposure" the sparse one; "auto" takes logit to 5,000 nodes.
+        For 0/1 links: "logit" uses the dense engine, "exposure" the sparse one; "auto" takes logit to 2,500 nodes.
     penalty : float
         Price of one more community, lambda^2 in the paper.
     temperature : float
@@ -159,7 +160,7 @@ class KLafter(Growing):
                 )
             return "exposure"
         if large:
-            hours = 0.02 * self.n_init * (graph.n_nodes / DENSE_LIMIT) ** 2
+            hours = 0.05 * self.n_init * (graph.n_nodes / DENSE_LIMIT) ** 2
             log.warning(
                 "The dense engine will take about %.1f hours on %d nodes; link='exposure' takes minutes.",
                 hours,
@@ -201,7 +202,7 @@ class KLafter(Growing):
 
         if client is not None:
             return distributed.fit_graph(self, graph, seeds, callback, client)
-        n_runs = self.n_init if graph.n_nodes <= DENSE_LIMIT else 1
+        n_runs = self.n_init if graph.n_nodes <= SEVERAL_LIMIT else 1
         with announce_compilation():
             outcomes = run(
                 lambda task, stop: large.search(self, graph, task[1], task[0], n_runs, callback, stop),

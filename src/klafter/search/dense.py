@@ -1,4 +1,4 @@
-"""The dense engine of K-LAFTER: any family, full W, one row of dyads at a time; to about 5,000 nodes.
+"""The dense engine of K-LAFTER: any family, full W, one row of dyads at a time; to some thousand nodes.
 
     init(problem, rng) -> State         step(problem, state, rng) -> State         objective(problem, state) -> Q
 

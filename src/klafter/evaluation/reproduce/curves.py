@@ -14,6 +14,7 @@ from klafter.core.families import BERNOULLI, Law
 from klafter.core.objective import objective
 from klafter.core.problem import Problem, add_communities, make_priors, make_problem
 from klafter.graph import Graph
+from klafter.models.restart import SMOOTH_PENALTY
 from klafter.sampling import lfrm
 from klafter.search import dense, paper
 from klafter.search.starts import neighbourhoods
@@ -67,7 +68,7 @@ def posterior(train: Graph) -> Problem:
 
 
 def klafter_steps(train: Graph, rng, n_smooth: int, max_iter: int = 20, tol: float = 1e-4) -> Iterator:
-    """One descent of K-LAFTER at T = 1, then sweeps around its optimum."""
+    """One descent of K-LAFTER at T = 1, then sweeps around its optimum, as a restart of ``KLafter`` makes them."""
     problem = posterior(train)
     state = dense.init(problem, rng, neighbourhoods(problem, START, rng))
     yield "search", state
@@ -78,6 +79,7 @@ def klafter_steps(train: Graph, rng, n_smooth: int, max_iter: int = 20, tol: flo
         before, value = value, objective(problem, state)
         if before - value < tol * abs(value):
             break
+    problem = problem._replace(priors=problem.priors._replace(penalty=SMOOTH_PENALTY))
     chain = lfrm.start(problem, state)
     for _ in range(n_smooth):
         chain = lfrm.step(problem, chain, rng, learn=True)
