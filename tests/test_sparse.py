@@ -7,6 +7,8 @@ import pytest
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.search import sparse as engine
+from klafter.search.sparse_moves import disjoint, in_turns
+from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import as_problem
 
 
@@ -74,3 +76,20 @@ def test_no_community_is_empty_or_twice():
     z = engine.memberships(fit.problem, fit.state).toarray().astype(int)
     assert (z.sum(axis=0) > 1).all()
     assert len(np.unique(z.T, axis=0)) == z.shape[1]
+
+
+def test_groups_that_share_a_community_take_turns_and_none_is_forgotten():
+    groups = [(0, 1), (1, 2), (2, 3), (0, 3), (4, 5)]
+    assert disjoint(groups) == [(0, 1), (2, 3), (4, 5)]
+    graph, _ = dense_groups(60, 3, 0.5, 0.05, 2)
+    problem = as_problem(graph)
+    state, tried = engine.empty_state(problem), []
+
+    def propose(state, group):
+        tried.append(group)
+
+    with Crew(1) as crew:
+        _, made = in_turns(problem, state, groups, propose, crew)
+    assert made == 0
+    assert sorted(tried) == sorted(groups)
+    assert set(tried[:3]) == {(0, 1), (2, 3), (4, 5)}

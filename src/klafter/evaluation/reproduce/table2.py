@@ -33,7 +33,7 @@ def table2(quick: bool = False, results=RESULTS, *, data_home=None, n_jobs: int 
     """
     graph = load_dataset("nips234", data_home=data_home)
     model = systems(quick, n_jobs, ["KLafter"])[0]["KLafter"]
-    model.set_params(n_smooth=0, random_state=random_state).fit(graph)
+    model.set_params(random_state=random_state).fit(graph)
     content = {
         "quick": quick,
         "settings": " ".join(repr(model).split()),
