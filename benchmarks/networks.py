@@ -5,7 +5,8 @@
 A fifth of the links and a sample of non-links are hidden whole. Each tool sees the graph without the hidden links (the
 others have no notion of hidden pairs) and runs in a process of its own. Tools that only give communities are judged by
 the density of the densest community that two nodes share, and then by their degrees.
-Needs the extra ``bench``. Results go to benchmarks/results/networks.json.
+Needs the extra ``bench``. Results go to benchmarks/results/networks.json, in the place of older ones of the same tool
+and network.
 """
 
 import argparse
@@ -28,7 +29,6 @@ NETWORKS = (
     "football", "ego_facebook_348", "ego_facebook_414", "ego_facebook_686", "email_eu_core", "ca_astroph",
     "email_enron", "deezer_ro",
 )  # fmt: skip
-PATIENCE = 300  # seconds for one fit
 
 
 def cover(groups, n: int) -> sparse.csr_array:
@@ -126,16 +126,16 @@ def run_tool(name: str, train, pairs, values, truth, answers) -> None:
     answers.put(facts)
 
 
-def measure(name: str, train, held, truth) -> dict:
+def measure(name: str, train, held, truth, patience: float) -> dict:
     """Facts of one tool on one network, or what went wrong."""
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
     child = context.Process(target=run_tool, args=(name, train, held.pairs, held.values, truth, answers))
     child.start()
     try:
-        return answers.get(timeout=PATIENCE)
+        return answers.get(timeout=patience)
     except Exception:
-        return {"failed": f"no answer in {PATIENCE} s, or an error"}
+        return {"failed": f"no answer in {patience:g} s, or an error"}
     finally:
         child.terminate()
         child.join()
@@ -163,16 +163,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--networks", nargs="*", default=NETWORKS)
+    parser.add_argument("--tools", nargs="*", default=list(TOOLS), choices=list(TOOLS))
     parser.add_argument("--nonlinks", type=int, default=200_000)
+    parser.add_argument("--patience", type=float, default=300, help="seconds for one fit")
     args = parser.parse_args()
     kl.KLafter(link="exposure", n_init=1, random_state=0).fit(kl.read_graph(args.folder / "football.tsv"))
-    rows = []
+    rows = json.loads(RESULTS.read_text())["fits"] if RESULTS.exists() else []
     for name in args.networks:
         graph = kl.read_graph(args.folder / f"{name}.tsv", directed=False, weight=None)
         truth = read_truth(args.folder, name, graph)
         train, held = kl.split_dyads(graph, 0.2, random_state=0, max_nonlinks=args.nonlinks)
-        for tool in TOOLS:
-            facts = measure(tool, train, held, truth)
+        for tool in args.tools:
+            facts = measure(tool, train, held, truth, args.patience)
+            rows = [row for row in rows if (row["network"], row["tool"]) != (name, tool)]
             rows.append({"network": name, "nodes": graph.n_nodes, "links": graph.n_links, "tool": tool, **facts})
             sys.stdout.write(json.dumps(rows[-1]) + "\n")
             sys.stdout.flush()

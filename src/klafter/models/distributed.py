@@ -24,7 +24,7 @@ from klafter.search.sparse_state import Problem
 
 SHARD_LINKS, FEWEST = 5_000_000, 8  # links to a shard, and shards at least: fixed by the graph, not by the cluster
 ATTEMPTS = 5
-STALL, PATIENCE = 30, 300  # seconds that tasks may wait with nobody at work, and that the cluster may have no worker
+STALL, PATIENCE = 20, 300  # seconds that tasks may wait with nobody at work, and that the cluster may have no worker
 SLOWEST = 1e7  # bytes a second at which a state goes to the workers, at least
 
 
@@ -43,6 +43,7 @@ class DaskFleet:
     def __init__(self, client, shards: list, bounds: np.ndarray):
         self.client, self.shards, self.bounds = client, shards, bounds
         self.traffic: list[Traffic] = []
+        self.careful = False  # whether something was lost
 
     def each(self, work, shared, *columns) -> list:
         def submit():
@@ -63,10 +64,14 @@ class DaskFleet:
         return [self._submit(at.rows_of, shard, some) for shard, some in cut if len(some)]
 
     def _share(self, value):
-        """A value on every worker. Dask would wait for ever for one that dies while it is sent."""
+        """A value on every worker. Dask may wait for ever for one that dies while it is sent, so that has a limit, and
+        once something was lost the value goes as a task, which takes longer and can be repeated."""
 
         async def send():
             return await self.client.scatter(value, broadcast=True, hash=False, asynchronous=True)
+
+        if self.careful:
+            return self._submit(_same, value)
 
         return self.client.sync(send, callback_timeout=STALL + _bytes(value) / SLOWEST)
 
@@ -85,6 +90,7 @@ class DaskFleet:
             except (CancelledError, KilledWorker, OSError):
                 if attempt == ATTEMPTS - 1:
                     raise
+                self.careful = True
                 time.sleep(2.0**attempt)  # until the cluster knows who is gone
                 self._await_workers()
         volume = sum(map(_bytes, sent))
@@ -110,6 +116,10 @@ class DaskFleet:
             raise RuntimeError(
                 f"The cluster has had no worker for {PATIENCE} s, so the fit cannot go on. Start workers and fit again."
             ) from None
+
+
+def _same(value):
+    return value
 
 
 def _bytes(value: Any) -> int:
