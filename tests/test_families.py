@@ -84,7 +84,7 @@ def test_an_impossible_exposure_costs_infinity():
 @pytest.mark.parametrize(("name", "bad"), [("bernoulli", 7.0), ("poisson", 2.5), ("exposure", 2.0)])
 def test_link_values_that_a_family_cannot_have_are_refused_in_a_sentence(name, bad):
     with pytest.raises(
-        ValueError, match=rf'KLafter\(family="{name}"\) needs links of .*values from 0 to {bad:g}\. Use'
+        ValueError, match=rf'KLafter\(family="{name}"\) needs links of .*values from 0 to {bad:g}, such as .*\. Use'
     ):
         check_values(FAMILIES[name], np.array([1.0, bad]), "KLafter")
     check_values(FAMILIES["gaussian"], np.array([1.0, bad]), "KLafter")

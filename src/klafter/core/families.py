@@ -115,7 +115,8 @@ def check_values(family: Family, values, who: str) -> None:
     """Refuse link values that the family cannot have produced."""
     if len(values) and not family.allows(values):
         low, high = min(0.0, values.min()), values.max()
+        odd = next(value for value in np.unique(values) if not family.allows(np.array([value])))
         raise ValueError(
             f'{who}(family="{family.name}") needs links of {family.values}; '
-            f"this graph has values from {low:g} to {high:g}. {family.cure}"
+            f"this graph has values from {low:g} to {high:g}, such as {odd:g}. {family.cure}"
         )

@@ -18,6 +18,7 @@ DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
 TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
 EVEN, FREE = 8, 4  # rounds of flips with equal degree factors, and with free ones
 TOGETHER, REFUSED = 50, 4  # one community in so many is reborn at a time; trials in vain before that ends
+TOO_MANY = 1000  # communities beyond which none is born anew: minutes, for less than a thousandth of the objective
 SMALL = 0.7  # of the median size: communities that may be pieces of one
 
 
@@ -45,6 +46,8 @@ def renew(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) 
     value = objective(problem, state, crew)
     trial = evened(problem, state, crew)
     best = trial if objective(problem, trial, crew) < value else state
+    if len(state.size) > TOO_MANY:
+        return best
     best = reborn(problem, best, rng, crew)
     if value - objective(problem, best, crew) > ENOUGH * abs(value):
         return best
