@@ -208,7 +208,8 @@ def real() -> None:
     """Fill the table of real networks in docs/scale.md."""
     page = ROOT / "docs" / "scale.md"
     lines = ["| network | tool | CPU s | peak GB | communities | AUC | F1 |", "|---|---|---|---|---|---|---|"]
-    for fit in json.loads((RESULTS / "networks.json").read_text())["fits"]:
+    fits = json.loads((RESULTS / "networks.json").read_text())["fits"]
+    for fit in sorted(fits, key=lambda fit: (fit["links"], fit["network"], fit["tool"] != "KLafter")):
         if "failed" in fit:
             cells = [fit["failed"], "", "", "", ""]
         else:
