@@ -163,7 +163,7 @@ def without_handfuls(problem: Problem, state: State) -> State:
 
     Others take over their part where that is a near thing.
     """
-    here = worth(problem, state)
+    here, before = worth(problem, state), state
     for k in range(len(state.z) - 1, -1, -1):
         if is_handful(state)[k]:
             candidate = without(state, k)
@@ -173,7 +173,7 @@ def without_handfuls(problem: Problem, state: State) -> State:
                 there = worth(problem, candidate)
             if there < here:
                 state, here = candidate, there
-    return fit_weights(problem, state)
+    return state if state is before else fit_weights(problem, state)
 
 
 def try_merges(problem: Problem, state: State, value: float) -> tuple[State, float]:
