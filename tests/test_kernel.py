@@ -15,4 +15,4 @@ def thrice(n):
 
 def test_a_literal_does_not_compile_a_kernel_again():
     assert thrice(3) == 8
-    assert len(double.signatures) == 1
+    assert len(double.signatures) <= 1  # none where `thrice` came from the cache
