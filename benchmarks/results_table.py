@@ -191,8 +191,9 @@ def links() -> list[str]:
     saved = json.loads(path.read_text())
     networks = [table["network"] for table in saved["tables"]]
     found = {(row["model"], table["network"]): row for table in saved["tables"] for row in table["rows"]}
+    splits = saved["tables"][0]["rows"][0]["splits"]
     lines = [
-        "Links of further networks, 20% of the pairs hidden whole, AUC (mean and standard error, three splits):",
+        f"Links of further networks, 20% of the pairs hidden whole, AUC (mean and standard error, {splits} splits):",
         "",
     ]
     lines += ["| model | " + " | ".join(networks) + " |", "|---|" + "---|" * len(networks)]
