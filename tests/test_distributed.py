@@ -66,8 +66,8 @@ def test_winners_are_never_linked():
     graph, _ = dense_groups(60, 3, 0.5, 0.1, 2)
     _, _, fleet = in_shards(graph)
     rng = np.random.default_rng(0)
-    gain, which = rng.integers(0, 4, 60).astype(float), rng.integers(0, 3, 60)
-    best = np.concatenate(fleet.each(at.winners, gain, [which] * 3))
+    gain, which = rng.integers(0, 4, 60), rng.integers(0, 3, 60)
+    best = np.concatenate(fleet.each(at.winners, np.array([gain, which], float)))
     assert len(best)
     assert not graph.links[best][:, best].nnz
     assert (gain[best] > 0).all()
@@ -79,7 +79,7 @@ def test_winners_of_one_community_share_no_hidden_dyad():
     _, _, fleet = in_shards(graph)
     rng = np.random.default_rng(0)
     gain, which = rng.random(60), rng.integers(0, 2, 60)
-    best = np.concatenate(fleet.each(at.winners, gain, [which] * 3))
+    best = np.concatenate(fleet.each(at.winners, np.array([gain, which])))
     alike = which[best][:, None] == which[best]
     assert len(best) > 1
     assert not (graph.hidden[best][:, best].toarray() * alike).any()

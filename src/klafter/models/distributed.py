@@ -72,7 +72,6 @@ class DaskFleet:
 
         if self.careful:
             return self._submit(_same, value)
-
         return self.client.sync(send, callback_timeout=STALL + _bytes(value) / SLOWEST)
 
     def _submit(self, work, *args):

@@ -137,10 +137,9 @@ def settle(frame: Problem, state: State, fleet: Fleet, rounds: int = FLIPS) -> S
         nodes, which, gain = map(np.concatenate, zip(*fleet.each(at.propose, view_of(frame, state, stirred))))
         if len(nodes) == 0:
             break
-        gains, wanted = np.zeros(frame.n), np.full(frame.n, -1)
-        gains[nodes], wanted[nodes] = gain, which
-        number = len(fleet.bounds) - 1
-        best = np.isin(nodes, np.concatenate(fleet.each(at.winners, gains, [wanted] * number)))
+        proposals = np.zeros((2, frame.n))
+        proposals[:, nodes] = gain, which
+        best = np.isin(nodes, np.concatenate(fleet.each(at.winners, proposals)))
         order = np.flatnonzero(best)[np.argsort(-gain[best], kind="stable")]
         moved = np.zeros(frame.n, np.bool_)
         accept_flips(look(frame, state), nodes[order], which[order], gain[order], moved)
@@ -247,7 +246,7 @@ def init(frame: Problem, fleet: Fleet, n_links: float, seed: int) -> State:
     """Births from nothing and, while the background explains much, of communities that would only pay together."""
     state, _ = births(frame, first_state(frame, n_links), fleet, [seed, 0])
     state = warm_up(frame, state, fleet)
-    if sum(fleet.each(at.owing, view_of(frame, state))) > 2 * MUCH * n_links:
+    if np.concatenate(fleet.each(at.owing, view_of(frame, state))).sum() > 2 * MUCH * n_links:
         state, _ = births(frame, state, fleet, [seed, 0, 0], HOPE)
         state, _ = moves(frame, warm_up(frame, state, fleet), fleet)
     return min((first_state(frame, n_links), state), key=lambda state: objective(frame, state, fleet))

@@ -149,11 +149,14 @@ def hidden_rates(shard: Shard, view: View) -> np.ndarray:
     return rates
 
 
-def winners(shard: Shard, gain: np.ndarray, which: np.ndarray) -> np.ndarray:
+def winners(shard: Shard, proposals: np.ndarray) -> np.ndarray:
     """Own nodes whose proposal beats those of all their neighbours, and those of the same community of all nodes that
-    they share a hidden dyad with: no two winners change each other's gain."""
+    they share a hidden dyad with: no two winners change each other's gain.
+
+    ``proposals`` (2, n) are gains, 0 where there is none, and communities.
+    """
     problem, own = shard.problem, len(shard.problem.start) - 1
-    gain, which = gain[shard.nodes], which[shard.nodes]
+    gain, which = proposals[:, shard.nodes]
     best = local_best(problem.start, problem.node, own, gain, np.zeros_like(which), shard.nodes)
     best &= local_best(problem.hidden_start, problem.hidden_node, own, gain, which, shard.nodes)
     return shard.nodes[:own][best]
@@ -161,12 +164,10 @@ def winners(shard: Shard, gain: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 def seeds(shard: Shard, view: View, number: int, entropy: list[int]) -> np.ndarray:
     """Own nodes at random, those that owe a larger share of their links sooner."""
-    problem, state, own = unfold(shard, view)
-    owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
-    owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
-    share = residual / np.maximum(np.diff(problem.start[: own + 1]), 1)
+    residual = owing(shard, view)
+    share = residual / np.maximum(np.diff(shard.problem.start), 1)
     with np.errstate(divide="ignore"):
-        key = np.random.default_rng(entropy).exponential(size=own) / share
+        key = np.random.default_rng(entropy).exponential(size=len(share)) / share
     return shard.nodes[np.argsort(key, kind="stable")[: min(number, np.count_nonzero(share))]]
 
 
@@ -197,12 +198,12 @@ def rows_of(shard: Shard, nodes: np.ndarray) -> Rows:
     return Rows(nodes, links, problem.value[entry], hidden)
 
 
-def owing(shard: Shard, view: View) -> float:
-    """How much of the links of own nodes the background explains."""
+def owing(shard: Shard, view: View) -> np.ndarray:
+    """How much of its links the background explains, for each own node."""
     problem, state, own = unfold(shard, view)
     owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
     owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
-    return float(residual.sum())
+    return residual
 
 
 def ball_births(frame: tuple, parts: list[Rows], view: View, around: np.ndarray, hope: float) -> list[Trade]:
