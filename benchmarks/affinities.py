@@ -19,6 +19,7 @@ from polyagamma import random_polyagamma
 from scipy import sparse
 
 from klafter.core.families import Law
+from klafter.core.kernel import kernel
 from klafter.core.problem import copy_state, make_priors, make_problem
 from klafter.core.view import look
 from klafter.datasets import load_dataset
@@ -31,19 +32,24 @@ from klafter.search.dense import init
 RESULTS = Path(__file__).parent / "results" / "affinities.json"
 
 
+@kernel
+def draw(view, rng):
+    """W and b once each."""
+    draw_affinities(view, rng)
+    draw_offset(view, rng)
+
+
 def slices(problem, state, n_draws: int, rng):
     """W by slices, b by a Metropolis step."""
     state = copy_state(state)
     rows, columns = np.triu_indices(len(state.z))
     view = look(problem, state)
-    draw_affinities(view, rng)
-    draw_offset(view, rng)
+    draw(view, rng)
     begun = time.process_time()
     found = []
     for _ in range(n_draws):
         view = look(problem, state)
-        draw_affinities(view, rng)
-        draw_offset(view, rng)
+        draw(view, rng)
         found.append(np.append(state.w[rows, columns], state.offset))
     return np.array(found), time.process_time() - begun
 

@@ -13,6 +13,7 @@ from klafter.core.problem import add_communities
 from klafter.core.rows import load_rows
 from klafter.core.view import DERIVED, as_view, derive, look
 from klafter.search.flips import PASSES, descend, draw_thresholds, flip_row
+from klafter.search.screens import leave_hopeful, new_screen
 
 N = 7
 quick = settings(max_examples=15, deadline=None, derandomize=True)
@@ -109,7 +110,35 @@ def draw_memberships(view, i, rng):
     load_rows(view, i)
     thresholds = np.empty(view.z.shape[0])
     draw_thresholds(view, i, thresholds, rng)
-    flip_row(view, i, thresholds)
+    flip_row(view, i, thresholds, new_screen(view))
+
+
+@kernel
+def hopeful(view, i, thresholds):
+    load_rows(view, i)
+    screen = new_screen(view)
+    leave_hopeful(view, i, 0, thresholds, screen, 0)
+    return screen.left
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@quick
+def test_no_flip_that_gains_more_than_its_threshold_is_screened_out(family, options):
+    _, problem, state = oracles.draw_case(family=family, n=N, **options)
+    view, gain = look(problem, state), gains(problem, state)
+    for i in range(N):
+        assert np.isfinite(hopeful(view, i, gain[:, i] - 1e-6)).all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("family", ["bernoulli", "poisson"])
+def test_the_bound_of_a_flip_is_its_gain_by_the_tangent(family, directed):
+    _, problem, state = oracles.draw_case(2, family, directed=directed, k=3)
+    small = state._replace(w=1e-5 * state.w)  # of small steps the tangent is the whole
+    view, gain = look(problem, small), gains(problem, small)
+    for i in range(N):
+        assert np.isinf(hopeful(view, i, gain[:, i] + 1e-6)).all()
 
 
 def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():

@@ -2,7 +2,7 @@
 
 # SciPy and scikit-learn import these at their top; commands seldom need them, and they are half of the time it takes to
 # start
-SELDOM = ("scipy.stats", "pandas", "pydoc")
+SELDOM = ("scipy.stats", "pandas", "pydoc", "narwhals", "narwhals.stable", "narwhals.stable.v2")
 
 
 def main() -> None:

@@ -23,11 +23,14 @@ def postpone(*names: str) -> None:
 
     The standard library's ``LazyLoader`` does not serve: ``import`` itself looks at ``__spec__``, which wakes it.
     """
-    for name in names:
+    for name in names:  # a package before what is in it
         spec = None if name in sys.modules else _find(name)
         if spec is not None and spec.loader is not None:
             sys.modules[name] = module = module_from_spec(spec)
             module.__class__ = Later
+            parent, _, child = name.rpartition(".")
+            if parent in sys.modules:  # else ``import a.b as c`` would wake a
+                setattr(sys.modules[parent], child, module)
 
 
 def _find(name: str) -> ModuleSpec | None:
@@ -35,5 +38,8 @@ def _find(name: str) -> ModuleSpec | None:
     parent, _, _ = name.rpartition(".")
     if not parent:
         return find_spec(name)
-    package = find_spec(parent)
+    try:
+        package = find_spec(parent)
+    except ModuleNotFoundError:
+        return None
     return None if package is None else PathFinder.find_spec(name, package.submodule_search_locations)

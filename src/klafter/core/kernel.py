@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from functools import partial
 
 from numba import njit, types
+from numba.core import event
 
 log = logging.getLogger("klafter")
-_warm = False
 
 
 def kernel(function):
@@ -41,18 +41,29 @@ def inlined(function):
     return compiled
 
 
+class _Compiling(event.Listener):
+    """Starts a timer when something is compiled; what is loaded from disk does not count."""
+
+    def __init__(self, timer: threading.Timer) -> None:
+        self.timer = timer
+        self.begun = False
+
+    def on_start(self, event: event.Event) -> None:
+        if not self.begun:
+            self.begun = True
+            self.timer.start()
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
 @contextmanager
 def announce_compilation(seconds: float = 1.5):
-    """Say so when the first kernels of this process take long: they are being compiled, once for all later runs."""
-    global _warm
-    if _warm:
-        yield
-        return
+    """Say so when compilation takes long: it is done once, for all later runs."""
     timer = threading.Timer(seconds, log.warning, ["Compiling for first use; this happens once and takes a while."])
     timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        _warm = True
+    with event.install_listener("numba:compile", _Compiling(timer)):
+        try:
+            yield
+        finally:
+            timer.cancel()

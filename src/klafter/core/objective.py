@@ -76,13 +76,20 @@ def founder_price(view, k):
 
 
 @inner
+def flip_price(view, i, k):
+    """Rise of the prior terms of Q when i holds k instead of not."""
+    others = view.size[k] - np.int64(view.z[k, i])
+    return view.priors.temperature * np.log((view.n - others) / others) if others > 0 else founder_price(view, k)
+
+
+@inner
 def next_gain(view, i, first, thresholds):
     """The first community, from ``first`` on, whose flip lowers Q by more than its threshold, and that gain; else K.
 
     The view's rows must be those of node i. Arrays are taken out of the view once: inside the loop each would count.
     """
-    law, n, directed, temperature = view.law, view.n, view.directed, view.priors.temperature
-    z, size, out, into, links_out, links_in = view.z, view.size, view.out, view.into, view.links_out, view.links_in
+    law, directed, z, out, into = view.law, view.directed, view.z, view.out, view.into
+    links_out, links_in = view.links_out, view.links_in
     pull_out, pull_in, exp_out, exp_in = view.pull_out, view.pull_in, view.exp_out, view.exp_in
     e_out, e_in, base_out, base_in = out.e, into.e, out.base[0], into.base[0]
     start_out, node_out, value_out = links_out.start, links_out.node, links_out.value
@@ -92,9 +99,7 @@ def next_gain(view, i, first, thresholds):
         if thresholds[k] == np.inf:
             continue
         d = 1 - 2 * np.int64(z[k, i])
-        others = size[k] - np.int64(z[k, i])
-        price = temperature * np.log((n - others) / others) if others > 0 else founder_price(view, k)
-        gain = -d * price
+        gain = -d * flip_price(view, i, k)
         if quick:
             gain -= shift_odds(e_out, base_out, start_out, node_out, value_out, i, pull_out, exp_out, k, d)
             if directed:

@@ -5,7 +5,9 @@ import numpy as np
 from klafter.core.kernel import inner, kernel
 from klafter.core.rows import load_rows, row_loss
 from klafter.core.view import refresh_column, refresh_pulls
+from klafter.sampling.weights_kernels import draw_weights
 from klafter.search.flips import draw_thresholds, flip_row
+from klafter.search.screens import new_screen, relist
 
 
 @inner
@@ -86,18 +88,26 @@ def sample_private(view, i, fresh, rng):
     return True
 
 
-@kernel
+@inner
 def sample_memberships(view, fresh, rng):
     """One sweep over the nodes: shared communities by Gibbs, private ones by Metropolis.
 
     fresh[i] ~ Poisson(alpha / N) is how many new private communities node i proposes. Counts those without a slot.
     """
-    thresholds = np.empty(view.z.shape[0])
+    thresholds, screen = np.empty(view.z.shape[0]), new_screen(view)
     full = 0
     for i in range(view.n):
         load_rows(view, i)
         draw_thresholds(view, i, thresholds, rng)
-        flip_row(view, i, thresholds)
+        flip_row(view, i, thresholds, screen)
         if not sample_private(view, i, fresh[i], rng):
             full += 1
+        relist(view, i, screen)
     return full
+
+
+@kernel
+def sweep(view, fresh, rng):
+    """Memberships and weights once each, in one call: to hand over a generator takes longer than a small draw."""
+    sample_memberships(view, fresh, rng)
+    draw_weights(view, rng)

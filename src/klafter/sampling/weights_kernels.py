@@ -7,13 +7,13 @@ from klafter.core.kernel import inner, kernel
 from klafter.core.lines import Axis, Span, new_line, put, sample_line
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
-from klafter.core.rows import load_row, log_product, mark
+from klafter.core.rows import load_row, load_tail, log_product, mark
 from klafter.search import blocks
 
 WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 
 
-@kernel
+@inner
 def draw_affinities(view, rng):
     """Every free entry of W between living communities once."""
     members, largest = blocks.list_members(view), blocks.largest_size(view)
@@ -70,7 +70,7 @@ def balance_sociality(view, rng):
             exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
 
 
-@kernel
+@inner
 def draw_sociality(view, rng):
     """Every s_i once, and every r_i when directed."""
     n = view.n
@@ -92,37 +92,37 @@ def draw_sociality(view, rng):
 @inner
 def totals_of_shift(view, delta):
     """Loss, slope and curvature, over all observed dyads and the prior, when b moves by delta."""
-    n, row, y = view.n, view.out, np.zeros(view.n)
+    n, row, links, y = view.n, view.out, view.links_out, np.zeros(view.n)
     f, factors = np.exp(delta), np.full((1, n), np.exp(delta))
     total = first = second = 0.0
     for i in range(n):
-        load_row(view, i, row)
+        begin = 0 if view.directed else i + 1
+        load_tail(view, i, row, begin)
+        x, e, seen = row.x[begin:], row.e[begin:], row.seen[begin:]
         if view.law.code == BERNOULLI and row.base[1] == 0.0:
-            total += log_product(row.e, factors, 0)
-            for j in range(n):
-                odds = f * row.e[j]
+            total += log_product(e, factors, 0)
+            for j in range(e.size):
+                odds = f * e[j]
                 p = odds / (1.0 + odds)
                 first += p
                 second += p * (1.0 - p)
-            links = view.links_out
             for t in range(links.start[i], links.start[i + 1]):
-                total -= links.value[t] * (row.x[links.node[t]] + delta)
-                first -= links.value[t]
+                if links.node[t] >= begin:
+                    total -= links.value[t] * (row.x[links.node[t]] + delta)
+                    first -= links.value[t]
         else:
-            mark(view.links_out, i, y, 1.0)
-            for j in range(n):
-                if row.seen[j] != 0.0:
-                    x = row.x[j] + delta
-                    total += loss(view.law, y[j], x)
-                    first += slope(view.law, y[j], x)
-                    second += curvature(view.law, y[j], x)
-            mark(view.links_out, i, y, 0.0)
-    share = 1.0 if view.directed else 0.5  # an undirected pair was met from both ends
+            mark(links, i, y, 1.0)
+            for j in range(x.size):
+                if seen[j] != 0.0:
+                    total += loss(view.law, y[begin + j], x[j] + delta)
+                    first += slope(view.law, y[begin + j], x[j] + delta)
+                    second += curvature(view.law, y[begin + j], x[j] + delta)
+            mark(links, i, y, 0.0)
     b, precision = view.offset[0] + delta, view.priors.offset
-    return share * total + 0.5 * precision * b * b, share * first + precision * b, share * second + precision
+    return total + 0.5 * precision * b * b, first + precision * b, second + precision
 
 
-@kernel
+@inner
 def draw_offset(view, rng):
     """b by a Metropolis step whose proposal is the normal curve at the current value, corrected both ways."""
     lower = FLOOR if view.lower == 0.0 else -BOUND
@@ -162,12 +162,11 @@ def draw_coefficients(view, rng):
         view.coefficients[p] += sample_line(view.law, line, Span(size, -1, 0.0), axis, SOCIAL_WIDTH, rng)
 
 
-def draw_weights(problem, view, rng):
-    """W, sociality, offset and coefficients once each, as far as the problem has them."""
+@inner
+def draw_weights(view, rng):
+    """W, sociality and offset once each, as far as the problem has them."""
     draw_affinities(view, rng)
-    if problem.has_sociality:
+    if view.has_sociality:
         draw_sociality(view, rng)
-    if problem.has_offset:
+    if view.has_offset:
         draw_offset(view, rng)
-    if problem.dyads.which_out.size:
-        draw_coefficients(view, rng)
