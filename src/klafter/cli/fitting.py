@@ -52,7 +52,7 @@ def fit(
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter.", rich_help_panel=SEARCH),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Restarts side by side; -1 for all cores.")] = None,
+    jobs: Annotated[int, typer.Option(help="Restarts side by side; -1 for all cores. The result is the same.")] = -1,
     directed: Annotated[
         bool | None,
         typer.Option("--directed/--undirected", help="What links are.", rich_help_panel=INPUT, show_default="as found"),
@@ -78,7 +78,7 @@ def fit(
 
     `klafter fit karate --report karate.html`
 
-    `klafter fit emails.csv --directed --family poisson --jobs -1`
+    `klafter fit emails.csv --directed --family poisson --jobs 1`
 
     `klafter fit proteins.tsv --hidden untested.tsv --seed 1 --json`
     """

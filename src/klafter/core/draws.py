@@ -11,6 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+AT_ONCE = 100_000  # pairs, so that memory stays small
+MANY = 16  # dyads of the graph for each pair up to which all are computed
+
 
 class Draw(NamedTuple):
     """Parameters of one fit, one restart or one kept sweep."""
@@ -40,10 +43,13 @@ def predictor(draw: Draw, pairs: np.ndarray, covariates=()) -> np.ndarray:
 
 
 def _row_dot(memberships, reach, i, j) -> np.ndarray:
-    """reach_i . u_j for each pair, a slice of pairs at a time so that memory stays small."""
+    """reach_i . u_j for each pair: from all of them where that is less work, else some pairs at a time."""
+    n = len(reach)
+    if n * n <= MANY * len(i):
+        return np.asarray(memberships @ reach.T)[j, i]
     out = np.empty(len(i))
-    for start in range(0, len(i), 100_000):
-        part = slice(start, start + 100_000)
+    for start in range(0, len(i), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
         rows = memberships[j[part]]
         dense = rows.toarray() if sparse.issparse(rows) else rows
         out[part] = np.einsum("mk,mk->m", reach[i[part]], dense)

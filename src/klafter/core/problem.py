@@ -93,7 +93,7 @@ def copy_state(state: State) -> State:
 
 def keep_communities(state: State, keep) -> State:
     """The state with only some of its communities."""
-    return state._replace(z=np.ascontiguousarray(state.z[keep]), w=np.ascontiguousarray(state.w[np.ix_(keep, keep)]))
+    return state._replace(z=np.ascontiguousarray(state.z[keep]), w=np.ascontiguousarray(state.w[keep][:, keep]))
 
 
 def add_communities(state: State, members: np.ndarray, w_diagonal) -> State:

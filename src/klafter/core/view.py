@@ -91,17 +91,17 @@ def derive(problem: Problem, state: State) -> Fields:
     z = state.z.astype(float)
     pull_out = pull_in = np.ascontiguousarray(state.w @ z)
     exp_out = exp_in = _exp(pull_out)
-    exp_sender = exp_receiver = _exp(state.sender)
+    exp_sender = exp_receiver = np.exp(state.sender)
     reach = np.abs(pull_out).max(axis=1, initial=0.0)
     if directed:
         pull_in = np.ascontiguousarray(state.w.T @ z)
-        exp_in, exp_receiver = _exp(pull_in), _exp(state.receiver)
+        exp_in, exp_receiver = _exp(pull_in), np.exp(state.receiver)
         reach = np.maximum(reach, np.abs(pull_in).max(axis=1, initial=0.0))
     return Fields(
         problem.law, problem.priors, dyads.n, directed, problem.lower, problem.has_offset, problem.has_sociality,
         *dyads[2:],
         *state,
-        state.z.sum(axis=1).astype(np.int64), pull_out, pull_in, exp_out, exp_in, exp_sender, exp_receiver, reach,
+        state.z.sum(axis=1, dtype=np.int64), pull_out, pull_in, exp_out, exp_in, exp_sender, exp_receiver, reach,
         new_row(dyads.n, 0), new_row(dyads.n, 1),
     )  # fmt: skip
 

@@ -191,7 +191,8 @@ class NetworkModel(BaseEstimator):
     def top_links(self, n: int = 20, *, hidden_only: bool = False) -> list[tuple]:
         """The likeliest dyads that are not known to be linked, as (node, node, probability), best first."""
         check_is_fitted(self, "draws_")
-        pairs, p = best_pairs(self._own_probability, self._probability, self.graph_, self.memberships_, n, hidden_only)
+        own, finish = self._own_probability, self._with_structure
+        pairs, p = best_pairs(own, finish, self.graph_, self.memberships_, n, hidden_only)
         return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
 
     def surprising_links(self, n: int = 20) -> list[tuple]:

@@ -20,6 +20,7 @@ from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some ten minutes
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
+FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
 
 
 class KLafter(Growing):
@@ -50,7 +51,8 @@ class KLafter(Growing):
         networks each restart begins several times.
     n_smooth : int
         Sweeps of the posterior around each optimum that predictions average, the scales of affinities and the price of
-        communities drawn along; 0 turns them off. The search tries once more from where they end.
+        communities drawn along, in every second restart without sociality; 0 turns them off. The search tries once
+        more from where they end.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members).
     max_communities : int, optional
@@ -178,9 +180,10 @@ class KLafter(Growing):
         priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
         return make_problem(graph, Law(family.code), priors, sociality=self.sociality), unit
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
-        return Recipe(self.n_communities, most, self.max_iter, self.tol, self.n_smooth, max_draws=60)
+        max_draws = max(FEWEST_DRAWS, min(MOST_DRAWS, KEPT // n_nodes))
+        return Recipe(self.n_communities, most, self.max_iter, self.tol, self.n_smooth, max_draws)
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
         self.link_ = self._link(graph)
@@ -193,7 +196,7 @@ class KLafter(Growing):
             Task(r, self.n_init, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(self.n_init))
         ]
         with announce_compilation():
-            outcomes = run(partial(_job, problem, self._recipe(), callback), tasks, self.n_jobs, client)
+            outcomes = run(partial(_job, problem, self._recipe(graph.n_nodes), callback), tasks, self.n_jobs, client)
         self._keep(graph, outcomes, unit)
 
     def _fit_large(self, graph: Graph, seeds, callback, client) -> None:

@@ -15,18 +15,18 @@ MAX_CANDIDATES = 60_000_000
 SHORTLIST = 50_000
 
 
-def best_pairs(quick: Callable, probability: Callable, graph: Graph, memberships, n: int, hidden_only: bool):
-    """The n dyads without a known link that ``probability`` ranks highest, and their probabilities.
+def best_pairs(own: Callable, finish: Callable, graph: Graph, memberships, n: int, hidden_only: bool):
+    """The n dyads without a known link that rank highest, and their probabilities.
 
-    ``quick``, the model without the structural expert, chooses who is looked at: every dyad of a graph of a few
-    hundred nodes, the best SHORTLIST of a larger one.
+    ``own``, the model without the structural expert, chooses who is looked at: every dyad of a graph of a few hundred
+    nodes, the best SHORTLIST of a larger one. ``finish`` makes the probabilities of those.
     """
     pairs, scores = np.zeros((0, 2), np.int64), np.zeros(0)
     for candidates in _candidates(graph, memberships, hidden_only):
         pairs = np.vstack([pairs, candidates])
-        scores = np.concatenate([scores, quick(candidates)])
+        scores = np.concatenate([scores, own(candidates)])
         pairs, scores = _best(pairs, scores, max(SHORTLIST, 10 * n))
-    return _best(pairs, probability(pairs), n)
+    return _best(pairs, finish(scores, pairs), n)
 
 
 def _best(pairs: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

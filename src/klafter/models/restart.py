@@ -113,7 +113,9 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
         if stopped():
             break
         best = min(best, descend(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
-    draws = smooth(best.problem, recipe, best.state, rng, report, stop)
+    # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
+    around = unsocial if task.run % 2 else as_it_is
+    draws = smooth(*around(best.problem, best.state), recipe, rng, report, stop)
     if draws and recipe.n_communities is None and not stopped():
         best = min(best, descend(best.problem, lean(best.problem, recipe, draws[-1])), key=by_worth)
     return best._replace(draws=draws)
@@ -157,7 +159,18 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng, t: int) -> St
     return dense.init(problem, rng, state.z)
 
 
-def smooth(problem: Problem, recipe: Recipe, state: State, rng, report, stop) -> list[State]:
+def as_it_is(problem: Problem, state: State) -> tuple[Problem, State]:
+    return problem, state
+
+
+def unsocial(problem: Problem, state: State) -> tuple[Problem, State]:
+    """The same without sociality."""
+    sender = np.zeros_like(state.sender)
+    receiver = sender if state.receiver is state.sender else sender.copy()
+    return problem._replace(has_sociality=False), copy_state(state)._replace(sender=sender, receiver=receiver)
+
+
+def smooth(problem: Problem, state: State, recipe: Recipe, rng, report, stop) -> list[State]:
     """Draws of the posterior at T = 1 around the optimum: a sixth of the sweeps to leave it, the rest kept, thinned."""
     draws: list[State] = []
     if recipe.n_smooth == 0 or problem.priors.temperature == 0.0:
