@@ -90,3 +90,15 @@ def test_scikit_learn_accepts_the_estimator():
     results = check_estimator(model, expected_failed_checks=EXPECTED, on_skip=None)
     unexpected = [r["check_name"] for r in results if r["status"] == "passed" and r["check_name"] in EXPECTED]
     assert not unexpected
+
+
+def test_a_node_that_no_community_pays_for_leans_to_its_neighbours():
+    rng, links = np.random.default_rng(0), np.zeros((90, 90))
+    for group in (slice(0, 30), slice(30, 60)):
+        links[group, group] = rng.random((30, 30)) < 0.3
+    links = np.triu(links, 1) + np.triu(links, 1).T
+    links[60, :2] = links[:2, 60] = 1.0
+    model = KLafter(link="exposure", structure=0.0, n_init=1, random_state=0).fit(links)
+    assert model.memberships_.toarray()[60].sum() == 0
+    near, far = model.predict_proba([(60, 8), (60, 47)])
+    assert near > 10 * far

@@ -96,7 +96,7 @@ def test_a_model_holds_its_whole_state(directed, family):
     graph, _ = dense_groups(90, 3, 0.6, 0.02, 1, directed, family == "poisson")
     model = kl.KLafter(link="exposure", family=family, n_init=1, random_state=0).fit(graph)
     problem = as_problem(graph, counts=family == "poisson")
-    assert engine.objective(problem, state_of(model, problem)) == pytest.approx(model.objective_, rel=1e-9)
+    assert engine.objective(problem, state_of(model.point_, problem)) == pytest.approx(model.objective_, rel=1e-9)
 
 
 def test_nothing_new_changes_nothing():

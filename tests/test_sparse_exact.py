@@ -10,7 +10,9 @@ from scipy import sparse
 from klafter.core.draws import predictor
 from klafter.graph import Graph
 from klafter.search import sparse as engine
+from klafter.search import sparse_leanings
 from klafter.search.sparse_kernels import best_flip, flip, join
+from klafter.search.sparse_leanings import FAINT, leanings
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import as_problem, copy_state, empty_state, members, with_room
 from klafter.search.sparse_trades import trade_gain
@@ -39,8 +41,8 @@ def random_case(seed, directed, counts, n=14, k=3):
     return graph, problem, state._replace(background=0.2)
 
 
-def slow_objective(graph, problem, state):
-    z = engine.memberships(problem, state).toarray()
+def slow_objective(graph, problem, state, z=None):
+    z = engine.memberships(problem, state).toarray() if z is None else z
     observed = ~graph.hidden.toarray()
     return oracle.objective(
         graph.links.toarray(), observed, z, state.strength, state.background, state.send, state.receive,
@@ -80,6 +82,29 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
         k, gain = best_flip(look(problem, state), i, *space)
         assert max(falls.max(), 0.0) == pytest.approx(gain if k >= 0 else 0.0, abs=1e-8)
         assert k < 0 or falls[k] == pytest.approx(gain, abs=1e-9)
+
+
+@cases
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, counts, seed):
+    graph, problem, state = random_case(seed, directed, counts)
+    z = engine.memberships(problem, state).toarray()
+    linked = graph.links.toarray() + graph.links.toarray().T > 0
+    chances = leanings(problem, state).toarray()
+    for i, k in np.ndindex(*z.shape):
+        on, off = z.copy(), z.copy()
+        on[i, k], off[i, k] = 1, 0
+        fall = slow_objective(graph, problem, state, off) - slow_objective(graph, problem, state, on)
+        chance = 1 / (1 + np.exp(-fall)) if z[i, k] or z[linked[i], k].any() else 0.0
+        assert chances[i, k] == pytest.approx(chance if chance > FAINT else 0.0, abs=1e-9)
+
+
+def test_leanings_do_not_depend_on_how_many_nodes_are_done_at_once(monkeypatch):
+    _, problem, state = random_case(0, directed=False, counts=False)
+    whole = leanings(problem, state).toarray()
+    monkeypatch.setattr(sparse_leanings, "AT_ONCE", 5)
+    assert (leanings(problem, state).toarray() == whole).all()
 
 
 @cases

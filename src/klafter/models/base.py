@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from klafter.core.draws import predictor
+from klafter.core.draws import Draw, predictor
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph, as_graph
 from klafter.models.ranking import best_pairs
@@ -92,7 +92,7 @@ class NetworkModel(BaseEstimator):
         graph = as_graph(X, hidden=hidden, covariates=covariates)
         self._check_parameters(graph)
         self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
-        self._expert = None
+        self._forget()
         self.graph_ = graph
         self.labels_in_ = graph.labels
         self.n_communities_ = self.memberships_.shape[1]
@@ -127,8 +127,17 @@ class NetworkModel(BaseEstimator):
     def _predictors(self, pairs: np.ndarray):
         """x of each pair under each draw."""
         covariates = list(self.graph_.covariates.values())
-        for draw in self.draws_:
+        for draw in self._heard():
             yield predictor(draw, pairs, covariates)
+
+    def _heard(self) -> list[Draw]:
+        """The draws that predictions average."""
+        return self.draws_
+
+    def _forget(self) -> None:
+        """What was worked out for predictions is of an earlier fit."""
+        self._expert: tuple | None = None
+        self._leaning: list[Draw] | None = None
 
     def _pairs(self, pairs) -> np.ndarray:
         check_is_fitted(self, "draws_")

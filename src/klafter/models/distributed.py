@@ -164,7 +164,7 @@ def fit_partitions(model, table, client, callback=None):
     frame = rounds.frame_of(problem, degree)
     model.link_ = "exposure"
     search(model, DaskFleet(client, shards, bounds), frame, links, model._seeds(), callback or (lambda progress: None))
-    model._expert = None
+    model._forget()
     model.graph_, model.labels_in_ = _unlinked(n), None
     model.n_communities_ = model.memberships_.shape[1]
     model.notes_ = ["The links stayed on the cluster: graph_ has the nodes alone, so all pairs count as unlinked."]

@@ -89,7 +89,7 @@ def _rebuild(header: dict, arrays: dict):
     model = getattr(models, header["class"])(**header["parameters"])
     model.graph_ = _unpack_graph(arrays, header)
     model.labels_in_ = model.graph_.labels
-    model._expert = None
+    model._forget()
     for name, recipe in header["fitted"].items():
         setattr(model, name, _unpack(recipe, arrays))
     return model

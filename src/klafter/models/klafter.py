@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from klafter.core.draws import Draw
 from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
 from klafter.core.kernel import announce_compilation
 from klafter.core.problem import BOUND, make_priors, make_problem
@@ -212,6 +213,16 @@ class KLafter(Growing):
                 list(enumerate(seeds.spawn(n_runs))),
             )
         return large.keep(self, outcomes)
+
+    def _heard(self) -> list[Draw]:
+        """Of the sparse engine, which runs no chain around its optimum, the chances of memberships."""
+        if self.link_ != "exposure":
+            return self.draws_
+        if self._leaning is None:
+            from klafter.models import large
+
+            self._leaning = large.leaning_draws(self)
+        return self._leaning
 
     def _warm_state(self, graph: Graph, previous, unit: float):
         """The last fit's optimum, if warm_start is set and the nodes are the same."""

@@ -7,11 +7,14 @@ import time
 import numpy as np
 from scipy import sparse as sp
 
+from klafter.core.draws import Draw
+from klafter.core.kernel import announce_compilation
 from klafter.graph import Graph
 from klafter.graph.changes import Change
 from klafter.models.base import Progress, Step, iterate
 from klafter.models.parallel import n_workers
 from klafter.search import sparse
+from klafter.search.sparse_leanings import leanings
 from klafter.search.sparse_online import adapt
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, as_problem, as_state, memberships
@@ -80,7 +83,7 @@ def adapt_to(model, change: Change) -> None:
     """The sparse engine: local moves around what changed."""
     began = time.perf_counter()
     problem = problem_of(model, change.graph)
-    state = state_of(model, problem)
+    state = state_of(model.point_, problem)
     with Crew(n_workers(model.n_jobs, 64)) as crew:
         if len(change.nodes):
             state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), crew)
@@ -88,11 +91,24 @@ def adapt_to(model, change: Change) -> None:
     keep(model, [(problem, state, [Step(0, 1, time.perf_counter() - began, value, len(state.size))])])
 
 
-def state_of(model, problem: Problem) -> State:
-    """The state that a fitted model holds, laid out for a problem with the same nodes first."""
-    k, loadings = model.memberships_.shape[1], sp.csc_array(model.point_.memberships)
-    send = loadings[:, [k]].toarray().ravel()  # the background is a community of all: its loadings are t
-    receive = loadings[:, [2 * k + 1]].toarray().ravel() if model.graph_.directed else send
-    return as_state(
-        problem, sp.csr_array(model.memberships_), model.affinities_.diagonal(), model.background_, send, receive
-    )
+def leaning_draws(model) -> list[Draw]:
+    """The draws with chances for memberships; as they are where the links stayed on a cluster."""
+    if not model.graph_.n_links:
+        return model.draws_
+    problem = problem_of(model, model.graph_)
+    states = [state_of(draw, problem) for draw in model.draws_]
+    with announce_compilation():
+        return [sparse.draw(problem, state, leanings(problem, state)) for state in states]
+
+
+def state_of(draw: Draw, problem: Problem) -> State:
+    """The state of which this is the draw, laid out for a problem with the same nodes first.
+
+    The background is a last community of all, whose loadings are t; directed, r follows with a second set.
+    """
+    directed, loadings, scale = problem.half == 1.0, sp.csc_array(draw.memberships), sp.csr_array(draw.affinities)
+    k = scale.shape[0] // (2 if directed else 1) - 1
+    send = loadings[:, [k]].toarray().ravel()
+    receive = loadings[:, [2 * k + 1]].toarray().ravel() if directed else send
+    strength = (scale[: k + 1, k + 1 :] if directed else scale).diagonal()
+    return as_state(problem, sp.csr_array(loadings[:, :k]), strength[:k], strength[k], send, receive)

@@ -72,7 +72,7 @@ class Growing(NetworkModel):
 
         with announce_compilation():
             large.adapt_to(self, change)
-        self._expert = None
+        self._forget()
         self.graph_, self.labels_in_ = change.graph, change.graph.labels
         self.n_communities_ = self.memberships_.shape[1]
         self.fit_seconds_ = time.perf_counter() - began

@@ -133,14 +133,14 @@ def fit_sparse(
     return Fit(problem, state, history, converged)
 
 
-def draw(problem: Problem, state: State) -> Draw:
-    """x_ij = u_i' W u_j with the background as a last community of all nodes.
+def draw(problem: Problem, state: State, z: sparse.csr_array | None = None) -> Draw:
+    """x_ij = u_i' W u_j with the background as a last community of all nodes; ``z`` instead of the memberships.
 
     Undirected: u_i = t_i (z_i, 1), W = diag(w, e). Directed: u_i = (t_i (z_i, 1), r_i (z_i, 1)), W from first half
     to second.
     """
     everyone = sparse.csr_array(np.ones((problem.n, 1)))
-    z = sparse.hstack([memberships(problem, state), everyone], format="csr")
+    z = sparse.hstack([memberships(problem, state) if z is None else z, everyone], format="csr")
     scale = sparse.diags_array(np.append(state.strength, state.background), format="csr")
     loadings = sparse.csr_array(sparse.diags_array(state.send) @ z)
     if problem.half == 1.0:

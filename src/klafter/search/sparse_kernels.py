@@ -109,14 +109,9 @@ def look_ahead(view, low, high):
     return read
 
 
-@kernel
-def best_flip(view, i, mine, seen, gain, back, touched):
-    """The flip of z_ik with the largest gain among i's communities and its neighbours': (k, gain), or (-1, 0).
-
-    gain = sum_{j in N(i), j in k} [h(x + d a w_k) - h(x)]
-           - d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)},   d = +1 to join, -1 to leave;
-    s, T', R' without i. The last member's leaving gives the whole price back.
-    """
+@inlined
+def tally_flips(view, i, mine, seen, gain, back, touched):
+    """Link terms of the flips of i into its communities and its neighbours', which are marked; returns their number."""
     start, held, member, counts = view.start, view.held, view.member, view.counts
     strength, background = view.strength, view.background
     first, stop = start[i], start[i + 1]
@@ -148,7 +143,19 @@ def best_flip(view, i, mine, seen, gain, back, touched):
             k = member[m]
             if seen[k]:
                 back[k] += hidden_factor(view, i, p)
-    full = first + held[i] == stop
+    return n_touched
+
+
+@kernel
+def best_flip(view, i, mine, seen, gain, back, touched):
+    """The flip of z_ik with the largest gain among i's communities and its neighbours': (k, gain), or (-1, 0).
+
+    gain = sum_{j in N(i), j in k} [h(x + d a w_k) - h(x)]
+           - d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)},   d = +1 to join, -1 to leave;
+    s, T', R' without i. The last member's leaving gives the whole price back.
+    """
+    n_touched = tally_flips(view, i, mine, seen, gain, back, touched)
+    full = view.start[i] + view.held[i] == view.start[i + 1]
     best, best_gain = -1, ENOUGH
     for m in range(n_touched):
         k = touched[m]
