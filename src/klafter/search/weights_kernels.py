@@ -10,7 +10,7 @@ from klafter.core.lines import Axis, minimise_line, new_line
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, mark, row_loss
-from klafter.core.view import refresh_column
+from klafter.core.view import refresh_column, refresh_columns
 from klafter.search import blocks
 
 NEWTON_STEPS = 3
@@ -83,9 +83,9 @@ def add_row(view, i, begin, values, power, sums):
 
 
 @inner
-def as_vector(view, sums):
+def as_vector(view, members, sums):
     """What each free parameter collects, in the order of ``pack``."""
-    z, directed, n_communities, n = view.z, view.directed, view.z.shape[0], view.n
+    sizes, directed, n_communities, n = view.size, view.directed, view.z.shape[0], view.n
     size = n_communities**2 if directed else n_communities * (n_communities + 1) // 2
     social = (2 * n if directed else n) if view.has_sociality else 0
     vector = np.empty(size + (1 if view.has_offset else 0) + social + sums.coefficients.size)
@@ -93,10 +93,11 @@ def as_vector(view, sums):
     for k in range(n_communities):
         for m in range(0 if directed else k, n_communities):
             total = 0.0
-            for j in range(n):
-                total += sums.pulls[k, j] * z[m, j]
-                if not directed and k != m:
-                    total += sums.pulls[m, j] * z[k, j]
+            for s in range(sizes[m]):
+                total += sums.pulls[k, members[m, s]]
+            if not directed and k != m:
+                for s in range(sizes[k]):
+                    total += sums.pulls[m, members[k, s]]
             vector[t] = total
             t += 1
     if view.has_offset:
@@ -120,13 +121,13 @@ def as_vector(view, sums):
 @kernel
 def derivatives(view, bend):
     """The loss, its slope in every free parameter and, where ``bend`` is set, its curvature along each."""
-    n, row, law, links = view.n, view.out, view.law, np.zeros(view.n)
-    slopes, bends = new_sums(view), new_sums(view)
+    n, row, law, links, members = view.n, view.out, view.law, np.zeros(view.n), blocks.list_members(view)
+    slopes, bends, firsts, seconds = new_sums(view), new_sums(view), np.empty(n), np.empty(n)
     total = 0.0
     for i in range(n):
         begin = 0 if view.directed else i + 1
         x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], links[begin:]
-        first, second = np.empty(y.size), np.empty(y.size)
+        first, second = firsts[begin:], seconds[begin:]
         load_tail(view, i, row, begin)
         mark(view.links_out, i, links, 1.0)
         total += row_loss(law, row, view.links_out, i, begin)
@@ -143,7 +144,8 @@ def derivatives(view, bend):
         add_row(view, i, begin, first, 1, slopes)
         if bend:
             add_row(view, i, begin, second, 2, bends)
-    return total, as_vector(view, slopes), as_vector(view, bends)
+    slope_vector = as_vector(view, members, slopes)
+    return total, slope_vector, as_vector(view, members, bends) if bend else slope_vector
 
 
 @kernel
@@ -192,5 +194,4 @@ def place(view, theta):
             t += 1
     for p in range(view.coefficients.size):
         view.coefficients[p] = theta[t + p]
-    for k in range(view.z.shape[0]):
-        refresh_column(view, k)
+    refresh_columns(view, blocks.list_members(view))
