@@ -71,7 +71,9 @@ def as_draw(state: State, scale: float = 1.0) -> Draw:
     """What prediction needs; ``scale`` is the unit in which link values were measured."""
     from scipy import sparse
 
-    memberships = sparse.csr_array(state.z.T.astype(np.float64))
+    which = np.nonzero(state.z.T)[1]  # the communities of the first node, of the second, ...
+    start = np.concatenate([[0], np.cumsum(state.z.sum(axis=0, dtype=np.int64))])
+    memberships = sparse.csr_array((np.ones(len(which)), which, start), shape=state.z.shape[::-1])
     return Draw(
         memberships,
         state.w * scale,
