@@ -56,7 +56,7 @@ def score_by_communities(links: sparse.csr_array, z: sparse.csr_array, pairs: np
 
 
 def by_klafter(train, pairs):
-    model = kl.KLafter(link="exposure", n_init=1, random_state=0).fit(train)
+    model = kl.KLafter(link="exposure", n_init=1, n_jobs=-1, random_state=0).fit(train)
     began = time.perf_counter()
     with_expert = model.predict_proba(pairs)
     model.structure = 0.0

@@ -111,12 +111,13 @@ FAMILIES = {
 }  # fmt: skip
 
 
-def check_values(family: Family, values, who: str) -> None:
-    """Refuse link values that the family cannot have produced."""
+def check_values(family: Family, values, who: str, cure: str = "") -> None:
+    """Refuse link values that the family cannot have produced, with a cure: the family's unless one is given."""
     if len(values) and not family.allows(values):
         low, high = min(0.0, values.min()), values.max()
+        name = who if cure else f'{who}(family="{family.name}")'
         odd = next(value for value in np.unique(values) if not family.allows(np.array([value])))
         raise ValueError(
-            f'{who}(family="{family.name}") needs links of {family.values}; '
-            f"this graph has values from {low:g} to {high:g}, such as {odd:g}. {family.cure}"
+            f"{name} needs links of {family.values}; "
+            f"this graph has values from {low:g} to {high:g}, such as {odd:g}. {cure or family.cure}"
         )

@@ -19,7 +19,7 @@ from klafter.models.parallel import run
 from klafter.models.restart import Outcome, Recipe, Task, restart
 from klafter.sampling.lfrm import as_draw
 
-DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some ten minutes
+DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
 FEWEST_SWEEPS, MOST_SWEEPS = 60, 240
 FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.core.draws import Draw
-from klafter.core.families import FAMILIES
+from klafter.core.families import FAMILIES, check_values
 from klafter.core.kernel import announce_compilation
 from klafter.graph import Graph
 from klafter.models.base import NetworkModel, Step
@@ -206,13 +206,7 @@ def check_prior(model, name: str) -> None:
 
 def check_links(model, graph: Graph, family: str, cure: str) -> None:
     """Refuse link values that the family cannot have produced, with a cure that this model offers."""
-    values, allowed = graph.links.data, FAMILIES[family]
-    if len(values) and not allowed.allows(values):
-        low, high = min(0.0, values.min()), values.max()
-        raise ValueError(
-            f"{type(model).__name__} needs links of {allowed.values}; this graph has values from {low:g} to "
-            f"{high:g}. Use {cure}."
-        )
+    check_values(FAMILIES[family], graph.links.data, type(model).__name__, f"Use {cure}.")
 
 
 def _point(engine, graph: Graph, state) -> tuple[Draw, np.ndarray]:
