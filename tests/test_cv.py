@@ -85,6 +85,12 @@ def test_methods_are_those_of_the_best_estimator(tuned, tmp_path):
     assert load(tmp_path / "best.npz").penalty == tuned.best_params_["penalty"]
 
 
+def test_predictions_of_the_sparse_engine_are_those_of_the_best_estimator(karate):
+    model = KLafterCV([0.0], cv=2, estimator=KLafter(link="exposure", n_init=1), random_state=0).fit(karate)
+    pairs = np.array([(i, j) for i in range(5) for j in range(20, 30)])
+    assert (model.predict_proba(pairs) == model.best_estimator_.predict_proba(pairs)).all()
+
+
 def test_all_three_grids_are_crossed(karate):
     model = KLafterCV([0.0, 1.0], temperatures=[1.0], weight_scales=[1.0, 3.0], cv=2, estimator=QUICK, random_state=0)
     table = model.fit(karate).cv_results_

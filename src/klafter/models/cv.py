@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from sklearn.base import clone
 
+from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
 from klafter.models.base import NetworkModel, Progress
 from klafter.models.checks import check_choice
@@ -161,6 +162,9 @@ class KLafterCV(NetworkModel):
         for name, value in vars(fitted).items():
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, value)
+
+    def _heard(self) -> list[Draw]:
+        return self.best_estimator_._heard()
 
     def save(self, path) -> None:
         """Write the best estimator to a file; ``klafter.load`` gives it back as a KLafter."""
