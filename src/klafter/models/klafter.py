@@ -21,7 +21,6 @@ from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
-FEWEST_SWEEPS, MOST_SWEEPS = 60, 240
 FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
 
 
@@ -51,10 +50,10 @@ class KLafter(Growing):
         Restarts: the best gives the communities, predictions average all. The best is the one with the
         lowest objective, communities of a handful of nodes paying for their affinities by Laplace's method. On small
         networks each restart begins several times.
-    n_smooth : int, optional
+    n_smooth : int
         Sweeps of the posterior around each optimum that predictions average, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. The search tries once
-        more from where they end. None is 240 to 500 nodes and fewer beyond, down to 60: large networks need fewer.
+        more from where they end.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members).
     max_communities : int, optional
@@ -103,7 +102,7 @@ class KLafter(Growing):
         offdiagonal_scale=1.4,
         structure=0.5,
         n_init=4,
-        n_smooth=None,
+        n_smooth=240,
         n_communities=None,
         max_communities=None,
         tol=1e-4,
@@ -142,7 +141,7 @@ class KLafter(Growing):
             check_real(self, name, low=0.0, strict=name.endswith("scale"))
         check_real(self, "penalty")
         check_integer(self, "n_init", 1)
-        check_integer(self, "n_smooth", 0, optional=True)
+        check_integer(self, "n_smooth", 0)
         check_integer(self, "max_iter", 1)
         check_integer(self, "n_communities", 1, optional=True)
         check_integer(self, "max_communities", 1, optional=True)
@@ -185,10 +184,7 @@ class KLafter(Growing):
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
         max_draws = max(FEWEST_DRAWS, min(MOST_DRAWS, KEPT // n_nodes))
-        n_smooth = self.n_smooth
-        if n_smooth is None:
-            n_smooth = max(FEWEST_SWEEPS, min(MOST_SWEEPS, MOST_SWEEPS * 500 // n_nodes))
-        return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
+        return Recipe(self.n_communities, most, self.max_iter, self.tol, self.n_smooth, max_draws)
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
         self.link_ = self._link(graph)
