@@ -20,6 +20,7 @@ from klafter.search.starts import above_the_mean, neighbourhoods
 SMOOTH_PENALTY = -2.0
 BINARY_STEPS = 3  # on which values are only large or small, before they count
 SMALL, MOST_STARTS = 240, 3
+SHARE = 3  # one sweep more for so many without sociality, to a second start of the search
 
 
 class Recipe(NamedTuple):
@@ -114,10 +115,11 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
             break
         best = min(best, descend(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
-    around = unsocial if task.run % 2 else as_it_is
-    draws = smooth(*around(best.problem, best.state), recipe, rng, report, stop)
+    alone = bool(task.run % 2) and problem.has_sociality
+    draws = smooth(*(unsocial if alone else as_it_is)(best.problem, best.state), recipe, rng, report, stop)
     if draws and recipe.n_communities is None and not stopped():
-        best = min(best, descend(best.problem, lean(best.problem, recipe, draws[-1])), key=by_worth)
+        last = wander(best.problem, best.state, recipe.n_smooth // SHARE, rng, stop) if alone else draws[-1]
+        best = min(best, descend(best.problem, lean(best.problem, recipe, last)), key=by_worth)
     return best._replace(draws=draws)
 
 
@@ -168,6 +170,16 @@ def unsocial(problem: Problem, state: State) -> tuple[Problem, State]:
     sender = np.zeros_like(state.sender)
     receiver = sender if state.receiver is state.sender else sender.copy()
     return problem._replace(has_sociality=False), copy_state(state)._replace(sender=sender, receiver=receiver)
+
+
+def wander(problem: Problem, state: State, n_sweeps: int, rng, stop) -> State:
+    """Where some sweeps of the posterior lead: communities that stand in for sociality would start the search badly."""
+    problem = problem._replace(priors=problem.priors._replace(penalty=SMOOTH_PENALTY))
+
+    def sweep(chain):
+        return lfrm.step(problem, chain, rng, learn=True)
+
+    return iterate(sweep, lfrm.start(problem, state), n_sweeps, lambda t, chain: False, stop).state
 
 
 def smooth(problem: Problem, state: State, recipe: Recipe, rng, report, stop) -> list[State]:
