@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from klafter.core.families import FAMILIES
 from klafter.core.kernel import kernel
 from klafter.core.objective import flip_gains
-from klafter.core.problem import add_communities
+from klafter.core.problem import add_communities, copy_state
 from klafter.core.rows import load_rows
 from klafter.core.view import DERIVED, as_view, derive, look
+from klafter.sampling.lfrm_kernels import sample_many, sample_memberships
 from klafter.search.flips import PASSES, descend, draw_thresholds, flip_row
 from klafter.search.screens import leave_hopeful, new_screen
 
@@ -110,14 +111,14 @@ def draw_memberships(view, i, rng):
     load_rows(view, i)
     thresholds = np.empty(view.z.shape[0])
     draw_thresholds(view, i, thresholds, rng)
-    flip_row(view, i, thresholds, new_screen(view))
+    flip_row(view, i, thresholds)
 
 
 @kernel
 def hopeful(view, i, thresholds):
     load_rows(view, i)
     screen = new_screen(view)
-    leave_hopeful(view, i, 0, thresholds, screen, 0)
+    leave_hopeful(view, i, 0, thresholds, screen)
     return screen.left
 
 
@@ -139,6 +140,20 @@ def test_the_bound_of_a_flip_is_its_gain_by_the_tangent(family, directed):
     view, gain = look(problem, small), gains(problem, small)
     for i in range(N):
         assert np.isinf(hopeful(view, i, gain[:, i] + 1e-6)).all()
+
+
+@pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_sweep_with_bounds_is_a_sweep_without(family, directed):
+    _, problem, state = oracles.draw_case(4, family, directed=directed, k=4)
+    ends = []
+    for sample in (sample_memberships, sample_many):
+        copy, rng = copy_state(state), np.random.default_rng(0)
+        for _ in range(5):
+            sample(look(problem, copy), np.zeros(N, np.int64), rng)
+        ends.append(copy.z)
+    assert (ends[0] == ends[1]).all()
+    assert (ends[0] != state.z).any()
 
 
 def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():

@@ -167,11 +167,11 @@ def refresh_columns(view, members):
     """The same for all communities; the first size[k] of members[k] hold k."""
     w, reach, size, n_communities, n = view.w, view.reach, view.size, view.z.shape[0], view.n
     pull, exps = view.pull_out, view.exp_out
-    reach[:] = 0.0
     for side in range(2 if view.directed else 1):
         if side == 1:
             pull, exps = view.pull_in, view.exp_in
         for k in range(n_communities):
+            reach[k] = reach[k] if side == 1 else 0.0
             for j in range(n):
                 pull[k, j] = 0.0
             for m in range(n_communities):

@@ -14,9 +14,10 @@ from klafter.core.draws import Draw
 from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, add_communities, copy_state, make_priors
 from klafter.core.view import look
-from klafter.sampling.lfrm_kernels import sweep
-from klafter.sampling.weights_kernels import draw_coefficients
+from klafter.sampling.lfrm_kernels import sample_many, sample_memberships
+from klafter.sampling.weights_kernels import draw_weights
 from klafter.search.moves import drop_empty
+from klafter.search.screens import FEW
 
 SLOTS = 8  # empty columns in which a sweep may start new communities
 ALPHA_SHAPE, ALPHA_RATE = 1.0, 1.0
@@ -55,9 +56,8 @@ def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
     state = add_communities(copy_state(chain.state), np.zeros((SLOTS, problem.dyads.n), np.uint8), 0.0)
     fresh = rng.poisson(np.exp(-problem.priors.penalty) / problem.dyads.n, problem.dyads.n)
     view = look(problem, state)
-    sweep(view, fresh, rng)
-    if problem.dyads.which_out.size:
-        draw_coefficients(view, rng)
+    (sample_many if len(state.z) > FEW else sample_memberships)(view, fresh, rng)
+    draw_weights(problem, view, rng)
     state = drop_empty(state)
     return chain._replace(state=state, priors=draw_priors(problem, state, rng, chain.first) if learn else chain.priors)
 

@@ -5,9 +5,8 @@ import numpy as np
 from klafter.core.kernel import inner, kernel
 from klafter.core.rows import load_rows, row_loss
 from klafter.core.view import refresh_column, refresh_pulls
-from klafter.sampling.weights_kernels import draw_weights
 from klafter.search.flips import draw_thresholds, flip_row
-from klafter.search.screens import new_screen, relist
+from klafter.search.screens import flip_hopeful, new_screen, relist
 
 
 @inner
@@ -88,26 +87,33 @@ def sample_private(view, i, fresh, rng):
     return True
 
 
-@inner
+@kernel
 def sample_memberships(view, fresh, rng):
     """One sweep over the nodes: shared communities by Gibbs, private ones by Metropolis.
 
     fresh[i] ~ Poisson(alpha / N) is how many new private communities node i proposes. Counts those without a slot.
     """
+    thresholds = np.empty(view.z.shape[0])
+    full = 0
+    for i in range(view.n):
+        load_rows(view, i)
+        draw_thresholds(view, i, thresholds, rng)
+        flip_row(view, i, thresholds)
+        if not sample_private(view, i, fresh[i], rng):
+            full += 1
+    return full
+
+
+@kernel
+def sample_many(view, fresh, rng):
+    """The same for many communities. A kernel of its own, which small networks need not compile."""
     thresholds, screen = np.empty(view.z.shape[0]), new_screen(view)
     full = 0
     for i in range(view.n):
         load_rows(view, i)
         draw_thresholds(view, i, thresholds, rng)
-        flip_row(view, i, thresholds, screen)
+        flip_hopeful(view, i, thresholds, screen)
         if not sample_private(view, i, fresh[i], rng):
             full += 1
         relist(view, i, screen)
     return full
-
-
-@kernel
-def sweep(view, fresh, rng):
-    """Memberships and weights once each, in one call: to hand over a generator takes longer than a small draw."""
-    sample_memberships(view, fresh, rng)
-    draw_weights(view, rng)

@@ -13,7 +13,7 @@ from klafter.search import blocks
 WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 
 
-@inner
+@kernel
 def draw_affinities(view, rng):
     """Every free entry of W between living communities once."""
     members, largest = blocks.list_members(view), blocks.largest_size(view)
@@ -70,7 +70,7 @@ def balance_sociality(view, rng):
             exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
 
 
-@inner
+@kernel
 def draw_sociality(view, rng):
     """Every s_i once, and every r_i when directed."""
     n = view.n
@@ -122,7 +122,7 @@ def totals_of_shift(view, delta):
     return total + 0.5 * precision * b * b, first + precision * b, second + precision
 
 
-@inner
+@kernel
 def draw_offset(view, rng):
     """b by a Metropolis step whose proposal is the normal curve at the current value, corrected both ways."""
     lower = FLOOR if view.lower == 0.0 else -BOUND
@@ -162,11 +162,12 @@ def draw_coefficients(view, rng):
         view.coefficients[p] += sample_line(view.law, line, Span(size, -1, 0.0), axis, SOCIAL_WIDTH, rng)
 
 
-@inner
-def draw_weights(view, rng):
-    """W, sociality and offset once each, as far as the problem has them."""
+def draw_weights(problem, view, rng):
+    """W, sociality, offset and coefficients once each, as far as the problem has them."""
     draw_affinities(view, rng)
-    if view.has_sociality:
+    if problem.has_sociality:
         draw_sociality(view, rng)
-    if view.has_offset:
+    if problem.has_offset:
         draw_offset(view, rng)
+    if problem.dyads.which_out.size:
+        draw_coefficients(view, rng)

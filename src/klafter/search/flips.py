@@ -3,13 +3,11 @@
 import numpy as np
 
 from klafter.core.kernel import inner, kernel
-from klafter.core.objective import flip_gain, next_gain
+from klafter.core.objective import next_gain
 from klafter.core.rows import load_rows, shift_row
 from klafter.core.view import refresh_pulls
-from klafter.search.screens import leave_hopeful, new_screen, relist
 
 TINY_GAIN = 1e-9  # below this a gain is rounding
-FEW = 40  # communities whose gains are all computed, without bounds before
 PASSES = 20  # over one row before the next node has its turn
 
 
@@ -25,60 +23,41 @@ def apply_flip(view, i, k):
 
 
 @inner
-def flip_row(view, i, thresholds, screen):
+def flip_row(view, i, thresholds):
     """Every z_ik in turn, flipped where its gain exceeds the threshold; returns the fall of Q."""
     total = 0.0
-    leave_hopeful(view, i, 0, thresholds, screen, FEW)
-    k, gain = next_gain(view, i, 0, screen.left)
+    k, gain = next_gain(view, i, 0, thresholds)
     if k == view.z.shape[0]:
         return total
     while k < view.z.shape[0]:
         apply_flip(view, i, k)
         total += gain
-        leave_hopeful(view, i, k + 1, thresholds, screen, FEW)
-        k, gain = next_gain(view, i, k + 1, screen.left)
+        k, gain = next_gain(view, i, k + 1, thresholds)
     refresh_pulls(view, i)
-    relist(view, i, screen)
-    return total
-
-
-@inner
-def flip_rows(view, nodes, passes):
-    """Descending flips of nodes, one after the other, each until none gains; returns the fall of Q."""
-    thresholds, screen = np.empty(view.z.shape[0]), new_screen(view)
-    total = 0.0
-    for i in nodes:
-        load_rows(view, i)
-        for _ in range(passes):
-            for k in range(thresholds.size):  # a community whose last member left in this sweep is dead
-                thresholds[k] = TINY_GAIN if view.size[k] > 0 else np.inf
-            fall = flip_row(view, i, thresholds, screen)
-            total += fall
-            if fall == 0.0:
-                break
-    return total
-
-
-@inner
-def flip_column(view, nodes, k):
-    """Descending flips of one community, which is never emptied; returns the fall of Q."""
-    room = np.empty(view.z.shape[0])
-    total = 0.0
-    for i in nodes:
-        if view.size[k] > 1 or view.z[k, i] == 0:
-            load_rows(view, i)
-            gain = flip_gain(view, i, k, room)
-            if gain > TINY_GAIN:
-                apply_flip(view, i, k)
-                refresh_pulls(view, i)
-                total += gain
     return total
 
 
 @kernel
 def descend(view, nodes, only, passes):
-    """Descending flips of all communities, -1, or of ``only`` one; returns the fall of Q."""
-    return flip_rows(view, nodes, passes) if only < 0 else flip_column(view, nodes, only)
+    """Descending flips of nodes, one after the other, each until none gains; returns the fall of Q.
+
+    ``only`` one community is touched, and never emptied; -1 is all of them.
+    """
+    thresholds = np.empty(view.z.shape[0])
+    total = 0.0
+    for i in nodes:
+        load_rows(view, i)
+        for _ in range(passes):
+            for k in range(thresholds.size):
+                free = view.size[k] > 0  # a community whose last member left in this sweep is dead
+                if only >= 0:
+                    free = k == only and (view.size[k] > 1 or view.z[k, i] == 0)
+                thresholds[k] = TINY_GAIN if free else np.inf
+            fall = flip_row(view, i, thresholds)
+            total += fall
+            if fall == 0.0:
+                break
+    return total
 
 
 @inner

@@ -12,8 +12,11 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI, POISSON
 from klafter.core.kernel import inner
-from klafter.core.objective import flip_price
+from klafter.core.objective import flip_price, next_gain
+from klafter.core.view import refresh_pulls
+from klafter.search.flips import apply_flip
 
+FEW = 40  # communities up to which all gains cost no more than bounds
 ROUNDING = 1e-7  # a bound this much below its threshold is below it
 
 
@@ -22,22 +25,8 @@ class Screen(NamedTuple):
 
     n_held: np.ndarray  # (n,)
     held: np.ndarray  # (n, K)
-    means: np.ndarray  # (n,)
     excess: np.ndarray  # (K,)
     left: np.ndarray  # (K,)
-
-
-@inner
-def new_screen(view):
-    """A screen for the memberships as they are."""
-    k, n = view.z.shape
-    screen = Screen(np.zeros(n, np.int64), np.empty((n, k), np.int32), np.empty(n), np.empty(k), np.empty(k))
-    for m in range(k):
-        for i in range(n):
-            if view.z[m, i]:
-                screen.held[i, screen.n_held[i]] = m
-                screen.n_held[i] += 1
-    return screen
 
 
 @inner
@@ -52,51 +41,58 @@ def relist(view, i, screen):
 
 
 @inner
-def sum_excess(law, row, links, i, screen):
-    """The excess of links over their means, summed over the members of every community."""
-    n_held, held, means, excess, e = screen.n_held, screen.held, screen.means, screen.excess, row.e
-    for j in range(e.size):
-        means[j] = e[j] / (1.0 + e[j]) if law.code == BERNOULLI else e[j]
-    for t in range(links.start[i], links.start[i + 1]):
-        means[links.node[t]] -= links.value[t]
-    excess[:] = 0.0
-    for j in range(e.size):
-        for t in range(n_held[j]):
-            excess[held[j, t]] -= means[j]
+def new_screen(view):
+    """A screen for the memberships as they are."""
+    k, n = view.z.shape[0], view.n
+    screen = Screen(np.zeros(n, np.int64), np.empty((n, k), np.int64), np.empty(k), np.empty(k))
+    for i in range(n):
+        relist(view, i, screen)
+    return screen
 
 
 @inner
-def sum_bounds(view, i, first, screen):
-    """What the flips of i from ``first`` on can gain in loss when it joins; when it leaves, the opposite."""
-    w, excess, n_communities = view.w, screen.excess, view.z.shape[0]
-    bounds = np.zeros(n_communities)
-    sum_excess(view.law, view.out, view.links_out, i, screen)
-    for k in range(first, n_communities):
-        for m in range(n_communities):
-            bounds[k] += w[k, m] * excess[m]
-    if view.directed:
-        sum_excess(view.law, view.into, view.links_in, i, screen)
-        for m in range(n_communities):
-            for k in range(n_communities):
-                bounds[k] += w[m, k] * excess[m]
-    return bounds
-
-
-@inner
-def leave_hopeful(view, i, first, thresholds, screen, few):
-    """Thresholds from ``first`` on, infinite where the bound of a flip is below; the view's rows are those of i.
-
-    Of ``few`` communities all are left: their gains cost no more than bounds.
-    """
-    left, code, n_communities = screen.left, view.law.code, view.z.shape[0]
+def leave_hopeful(view, i, first, thresholds, screen):
+    """Thresholds from ``first`` on, infinite where the bound of a flip is below; the view's rows are those of i."""
+    law, w, n_communities = view.law, view.w, view.z.shape[0]
+    n_held, held, excess, left = screen.n_held, screen.held, screen.excess, screen.left
     for k in range(first, n_communities):
         left[k] = thresholds[k]
     clipped = view.out.base[1] != 0.0 or (view.directed and view.into.base[1] != 0.0)
-    if n_communities <= few or clipped or code not in (BERNOULLI, POISSON):
+    if clipped or (law.code != BERNOULLI and law.code != POISSON):
         return
-    bounds = sum_bounds(view, i, first, screen)
+    bounds, means = np.zeros(n_communities), np.empty(view.n)
+    for side in range(2 if view.directed else 1):
+        e, links = (view.into.e, view.links_in) if side else (view.out.e, view.links_out)
+        for j in range(view.n):
+            means[j] = e[j] / (1.0 + e[j]) if law.code == BERNOULLI else e[j]
+        for t in range(links.start[i], links.start[i + 1]):
+            means[links.node[t]] -= links.value[t]
+        for k in range(n_communities):
+            excess[k] = 0.0
+        for j in range(view.n):
+            for t in range(n_held[j]):
+                excess[held[j, t]] -= means[j]
+        for k in range(first, n_communities):
+            for m in range(n_communities):
+                bounds[k] += (w[m, k] if side else w[k, m]) * excess[m]
     for k in range(first, n_communities):
         if thresholds[k] != np.inf:
             d = 1 - 2 * np.int64(view.z[k, i])
             if d * (bounds[k] - flip_price(view, i, k)) < thresholds[k] - ROUNDING:
                 left[k] = np.inf
+
+
+@inner
+def flip_hopeful(view, i, thresholds, screen):
+    """``flip_row`` with fewer gains: those of flips that may exceed their threshold."""
+    n_communities = view.z.shape[0]
+    leave_hopeful(view, i, 0, thresholds, screen)
+    k, _ = next_gain(view, i, 0, screen.left)
+    if k == n_communities:
+        return
+    while k < n_communities:
+        apply_flip(view, i, k)
+        leave_hopeful(view, i, k + 1, thresholds, screen)
+        k, _ = next_gain(view, i, k + 1, screen.left)
+    refresh_pulls(view, i)
+    relist(view, i, screen)
