@@ -116,7 +116,8 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
         best = min(best, descend(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
-    draws = smooth(*(unsocial if alone else as_it_is)(best.problem, best.state), recipe, rng, report, stop)
+    around = unsocial(best.problem, best.state) if alone else (best.problem, best.state)
+    draws = smooth(*around, recipe, rng, report, stop)
     if draws and recipe.n_communities is None and not stopped():
         last = wander(best.problem, best.state, recipe.n_smooth // SHARE, rng, stop) if alone else draws[-1]
         best = min(best, descend(best.problem, lean(best.problem, recipe, last)), key=by_worth)
@@ -161,10 +162,6 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng, t: int) -> St
     return dense.init(problem, rng, state.z)
 
 
-def as_it_is(problem: Problem, state: State) -> tuple[Problem, State]:
-    return problem, state
-
-
 def unsocial(problem: Problem, state: State) -> tuple[Problem, State]:
     """The same without sociality."""
     sender = np.zeros_like(state.sender)
@@ -174,12 +171,21 @@ def unsocial(problem: Problem, state: State) -> tuple[Problem, State]:
 
 def wander(problem: Problem, state: State, n_sweeps: int, rng, stop) -> State:
     """Where some sweeps of the posterior lead: communities that stand in for sociality would start the search badly."""
+    return sweeps(problem, state, n_sweeps, rng, lambda t, chain: False, stop).state
+
+
+def sweeps(problem: Problem, state: State, n_sweeps: int, rng, done, stop) -> lfrm.Chain:
+    """A chain of the posterior that begins at a state.
+
+    Predictions gain from more communities than a reader wants to see: alpha begins at e^2, whatever the penalty, and is
+    drawn along with the scales of W.
+    """
     problem = problem._replace(priors=problem.priors._replace(penalty=SMOOTH_PENALTY))
 
     def sweep(chain):
         return lfrm.step(problem, chain, rng, learn=True)
 
-    return iterate(sweep, lfrm.start(problem, state), n_sweeps, lambda t, chain: False, stop).state
+    return iterate(sweep, lfrm.start(problem, state), n_sweeps, done, stop)
 
 
 def smooth(problem: Problem, state: State, recipe: Recipe, rng, report, stop) -> list[State]:
@@ -187,14 +193,8 @@ def smooth(problem: Problem, state: State, recipe: Recipe, rng, report, stop) ->
     draws: list[State] = []
     if recipe.n_smooth == 0 or problem.priors.temperature == 0.0:
         return draws
-    # predictions gain from more communities than a reader wants to see: alpha begins at e^2, whatever the penalty,
-    # and is drawn along with the scales of W
-    problem = problem._replace(priors=problem.priors._replace(penalty=SMOOTH_PENALTY))
     burn = recipe.n_smooth // 6
     every = max(1, -(-(recipe.n_smooth - burn) // recipe.max_draws))
-
-    def sweep(chain):
-        return lfrm.step(problem, chain, rng, learn=True)
 
     def done(t, chain):
         if t >= burn and (t - burn) % every == 0:
@@ -205,5 +205,5 @@ def smooth(problem: Problem, state: State, recipe: Recipe, rng, report, stop) ->
             else False
         )
 
-    iterate(sweep, lfrm.start(problem, state), recipe.n_smooth, done, stop)
+    sweeps(problem, state, recipe.n_smooth, rng, done, stop)
     return draws
