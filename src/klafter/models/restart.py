@@ -116,8 +116,8 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
         best = min(best, descend(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
-    around = unsocial(best.problem, best.state) if alone else (best.problem, best.state)
-    draws = smooth(*around, recipe, rng, report, stop)
+    posterior, state = unsocial(best.problem, best.state) if alone else (best.problem, best.state)
+    draws = smooth(posterior, state, recipe, rng, report, stop)
     if draws and recipe.n_communities is None and not stopped():
         last = wander(best.problem, best.state, recipe.n_smooth // SHARE, rng, stop) if alone else draws[-1]
         best = min(best, descend(best.problem, lean(best.problem, recipe, last)), key=by_worth)
