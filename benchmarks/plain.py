@@ -9,15 +9,17 @@ objective. Rows and blocks of dyads are vectors; Bernoulli links, no covariates.
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, gammaln
 
 from klafter.core import objective as core_objective
 from klafter.core.problem import BOUND
-from klafter.search import births, dense, moves, weights
+from klafter.search import dense, lbfgs, moves, weights
+from klafter.search.births import PASSES
 from klafter.search.flips import TINY_GAIN
 from klafter.search.weights_kernels import NEWTON_STEPS
 
@@ -47,6 +49,24 @@ def losses(y, x):
 def data_loss(view) -> float:
     total = losses(view.y, view.x())[view.seen].sum()
     return total if view.directed else total / 2
+
+
+def column_price(priors, n, size) -> float:
+    chosen = gammaln(n + 1) - gammaln(size + 1) - gammaln(n - size + 1)
+    return priors.penalty + priors.temperature * (np.log(size) + chosen)
+
+
+def total(view) -> float:
+    priors, state, alive = view.priors, view.state, view.z.any(axis=1)
+    w = view.w[alive][:, alive]
+    squares = weights.weight_precisions(priors, len(w)) * w**2 / 2
+    social = (state.sender**2).sum() + ((state.receiver**2).sum() if view.directed else 0.0)
+    return (
+        data_loss(view)
+        + column_price(priors, view.n, view.z[alive].sum(axis=1)).sum()
+        + (squares.sum() if view.directed else np.triu(squares).sum())
+        + 0.5 * (priors.sociality * social + priors.offset * state.offset[0] ** 2)
+    )
 
 
 def flip_gain(view, i, k, row, column) -> float:
@@ -168,15 +188,39 @@ def clear(view, k) -> None:
     view.z[k] = 0
 
 
-def grow_inside(view, k, price, passes) -> float:
+def grow(view, k, price, diagonal_only) -> float:
     gain = -price
-    for _ in range(passes):
-        gain += fit_column(view, k, True)
+    for left in range(PASSES - 1, -1, -1):
+        before = gain
+        gain += fit_column(view, k, diagonal_only)
         step = descend(view, around(view, k), k, 1)
         gain += step
-        if step == 0.0:
+        if step == 0.0 or gain + left * (gain - before) < 0.0:
             break
     return gain
+
+
+def births(view, seeds, slots) -> tuple[float, int]:
+    fall, born = 0.0, 0
+    for t, seed in enumerate(seeds):
+        if born == len(slots):
+            break
+        k, assortative = slots[born], t % 3 != 2
+        size = plant(view, k, seed, assortative)
+        gain = grow(view, k, column_price(view.priors, view.n, size), assortative) if size > 1 else 0.0
+        if gain > TINY_GAIN and view.z[k].sum() > 1 and gain > column_evidence(view, k):
+            fall, born = fall + gain, born + 1
+        else:
+            clear(view, k)
+    return fall, born
+
+
+def column_evidence(view, k) -> float:
+    priors = view.priors
+    bends = column_bends(view, k)
+    precisions = np.full(bends.shape, priors.offdiagonal)
+    precisions[:, k] = priors.diagonal
+    return 0.5 * priors.temperature * float(np.log1p(bends / precisions).sum())
 
 
 def column_bends(view, k) -> np.ndarray:
@@ -210,16 +254,85 @@ def place(view, theta) -> None:
         ours[...] = theirs
 
 
+def times_inverse(pairs, slope, scale) -> np.ndarray:
+    """The approximate inverse curvature times a slope, by the two loops over the pairs kept."""
+    shares = []
+    for step, change, weight in reversed(pairs):
+        share = weight * (step @ slope)
+        slope = slope - share * change
+        shares.append(share)
+    if pairs:
+        step, change, weight = pairs[-1]
+        scale = scale / (weight * (change @ (scale * change)))
+    answer = scale * slope
+    for (step, change, weight), share in zip(pairs, reversed(shares)):
+        answer = answer + (share - weight * (change @ answer)) * step
+    return answer
+
+
+def fit_parameters(view, iterations, tol) -> None:
+    """L-BFGS within bounds, as ``search.lbfgs`` has it."""
+    free, priors, k, n = view.free, view.priors, len(view.z), view.n
+    ones = np.ones(n)
+    precisions = weights.pack(
+        free,
+        weights.weight_precisions(priors, k),
+        priors.offset,
+        priors.sociality * ones,
+        priors.sociality * ones,
+        np.zeros(0),
+    )
+    state = view.state
+    theta = weights.pack(free, state.w, state.offset, state.sender, state.receiver, state.coefficients)
+    if not len(theta):
+        return
+
+    def at(theta, bend=False):
+        place(view, theta)
+        loss, slope, curvature = derivatives(view, bend)
+        return loss + 0.5 * (precisions * theta**2).sum(), slope + precisions * theta, curvature
+
+    value, slope, curvature = at(theta, True)
+    scale = 1.0 / np.maximum(curvature + precisions, 1e-3)
+    pairs = deque(maxlen=lbfgs.MEMORY)
+    for _ in range(iterations):
+        held = (theta <= -BOUND) & (slope > 0) | (theta >= BOUND) & (slope < 0)
+        free_slope = np.where(held, 0.0, slope)
+        if np.abs(free_slope * np.sqrt(scale)).max(initial=0.0) < lbfgs.FLAT:
+            break
+        direction = np.where(held, 0.0, -times_inverse(pairs, free_slope, scale))
+        if direction @ slope >= 0.0:
+            pairs.clear()
+            direction = -scale * free_slope
+        length, there = 1.0, theta
+        for _ in range(lbfgs.HALVINGS):
+            there = np.clip(theta + length * direction, -BOUND, BOUND)
+            lower, turned, _ = at(there)
+            if lower <= value + lbfgs.FALL * (slope @ (there - theta)) and lower < value:
+                break
+            length *= 0.5
+        else:
+            if not pairs:
+                break
+            pairs.clear()
+            continue
+        step, change = there - theta, turned - slope
+        if step @ change > 1e-12 * (change @ (scale * change)):
+            pairs.append((step, change, 1.0 / (step @ change)))
+        fall, theta, value, slope = value - lower, there, lower, turned
+        if fall <= tol * max(abs(value), 1.0):
+            break
+    place(view, theta)
+
+
 @contextmanager
 def plain_kernels():
     """Within, the dense search runs on the functions above."""
     swaps = [
-        (core_objective, {"look": PlainView, "data_loss": data_loss}),
-        (dense, {"look": PlainView, "descend": descend}),
+        (core_objective, {"look": PlainView, "total": total}),
+        (dense, {"look": PlainView, "descend": descend, "births": births}),
         (moves, {"look": PlainView, "descend": descend, "fit_column": fit_column}),
-        (weights, {"look": PlainView, "derivatives": derivatives, "place": place, "column_bends": column_bends}),
-        (births, {"look": PlainView, "descend": descend, "fit_column": fit_column, "plant": plant, "around": around,
-                  "clear": clear, "grow_inside": grow_inside}),
+        (weights, {"look": PlainView, "derivatives": derivatives, "fit_parameters": fit_parameters}),
     ]  # fmt: skip
     with ExitStack() as stack:
         for module, names in swaps:

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, gammaln
 
 from klafter.core.families import FAMILIES, Law
+from klafter.core.kernel import kernel
 from klafter.core.problem import State, make_priors, make_problem
 from klafter.graph import Graph
 
@@ -241,3 +242,19 @@ def polished(graph: Graph, problem, z: np.ndarray) -> float:
 def left_ordered(z: np.ndarray) -> tuple:
     """The equivalence class of (K, n) memberships: columns as tuples, sorted."""
     return tuple(sorted(tuple(column.tolist()) for column in z if column.any()))
+
+
+@kernel
+def derived(view):
+    """What a view holds beside the state: sizes, pulls and their exponentials, both ways."""
+    return (
+        view.size, view.pull_out, view.pull_in, view.exp_out, view.exp_in, view.exp_sender, view.exp_receiver
+    )  # fmt: skip
+
+
+def is_fresh(view, state) -> bool:
+    """Whether what a view holds is what one would derive now."""
+    z = state.z.astype(float)
+    out, into = state.w @ z, state.w.T @ z
+    fresh = (z.sum(axis=1), out, into, np.exp(out), np.exp(into), np.exp(state.sender), np.exp(state.receiver))
+    return all(np.allclose(*pair, rtol=1e-8, atol=1e-9) for pair in zip(derived(view), fresh))

@@ -1,10 +1,16 @@
 """What the decorators of kernels promise."""
 
+import sys
 import time
 
+import numpy as np
+import oracles
+import pytest
 from numba import njit
+from numba.core.errors import NumbaError
 
-from klafter.core.kernel import announce_compilation, inner, kernel
+from klafter.core.kernel import announce_compilation, bare, inner, kernel
+from klafter.core.view import look
 
 
 @inner
@@ -20,6 +26,48 @@ def thrice(n):
 def test_a_literal_does_not_compile_a_kernel_again():
     assert thrice(3) == 8
     assert len(double.signatures) <= 1  # none where `thrice` came from the cache
+
+
+@bare
+def first_weight(view):
+    return view.w[0, 0]
+
+
+@kernel
+def read_often(view, times):
+    total = 0.0
+    for _ in range(times):
+        total += first_weight(view)
+    return total
+
+
+def test_a_bare_kernel_reads_a_view_and_leaves_its_references_as_they_were():
+    _, problem, state = oracles.draw_case(0, "bernoulli")
+    view = look(problem, state)
+    before = sys.getrefcount(state.w)
+    total = read_often(view, 100)
+    after = sys.getrefcount(state.w)
+    assert total == pytest.approx(100 * state.w[0, 0])
+    assert after == before
+
+
+def test_a_bare_kernel_that_makes_an_array_is_refused():
+    @bare
+    def make(n):
+        return np.empty(n)[0]
+
+    @kernel
+    def call(n):
+        return make(n)
+
+    with pytest.raises(NumbaError):
+        call(3)
+
+
+def test_code_that_is_only_linked_is_not_made_twice():
+    assert thrice(3) == 8
+    for result in double.overloads.values():
+        assert result.library.get_pointer_to_function(result.fndesc.mangled_name) == 0
 
 
 def test_compilation_is_announced_and_slow_work_is_not(caplog):

@@ -7,12 +7,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
+from klafter.core import lines
 from klafter.core.families import FAMILIES, Law
-from klafter.core.lines import Axis, Line, Span, line_slopes, minimise_line, sample_line
+from klafter.core.kernel import kernel
+from klafter.core.lines import Axis, Line, Span
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 seeds = st.integers(0, 10_000)
 M = 12
+
+
+@kernel
+def line_slopes(law, line, span, delta):
+    return lines.line_slopes(law, line, span, delta)
+
+
+@kernel
+def minimise_line(law, line, span, axis, max_steps):
+    return lines.minimise_line(law, line, span, axis, max_steps)
+
+
+@kernel
+def sample_line(law, line, span, axis, width, rng):
+    return lines.sample_line(law, line, span, axis, width, rng)
 
 
 def draw_line(family, seed, whole=False):

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES
+from klafter.core.kernel import kernel
 from klafter.core.objective import column_price
 from klafter.core.problem import add_communities, copy_state
-from klafter.core.view import as_view, derive, look
-from klafter.search.births import PASSES, around, births, plant
+from klafter.core.view import look
+from klafter.search import births as sowing
+from klafter.search.births import PASSES, births
 from klafter.search.flips import descend
 from klafter.search.growth import grow_inside
 from klafter.search.moves import (
@@ -24,8 +26,8 @@ from klafter.search.moves import (
     try_splits,
     without,
 )
-from klafter.search.weights import column_evidence, evidence_price
-from klafter.search.weights_kernels import fit_column
+from klafter.search.weights import evidence_price
+from klafter.search.weights_kernels import column_evidence, fit_column
 
 N = 10
 quick = settings(max_examples=6, deadline=None, derandomize=True)
@@ -41,6 +43,26 @@ cases = st.fixed_dictionaries(
 )
 
 
+@kernel
+def plant(view, k, seed):
+    return sowing.plant(view, k, seed, True)
+
+
+@kernel
+def around(view, k):
+    return sowing.around(view, k)
+
+
+@kernel
+def grow(view, k, size):
+    return grow_inside(view, k, column_price(view.priors, view.n, size), PASSES)
+
+
+@kernel
+def evidence(view, k):
+    return column_evidence(view, k)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @given(options=cases)
 @quick
@@ -49,7 +71,7 @@ def test_births_return_their_fall_and_count(family, options):
     k = len(state.z)
     state = add_communities(state, np.zeros((3, N)), 0.0)
     before = oracles.objective(graph, problem, state)
-    fall, born = births(problem, state, np.arange(N), np.arange(k, k + 3))
+    fall, born = births(look(problem, state), np.arange(N), np.arange(k, k + 3))
     assert before - oracles.objective(graph, problem, state) == pytest.approx(fall, rel=1e-8, abs=1e-7)
     assert state.z[k:].any(axis=1).sum() == born
 
@@ -63,14 +85,12 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
     state = add_communities(state, np.zeros((1, N)), 0.0)
     rows = copy_state(state)
     before = oracles.objective(graph, problem, state)
-    fields = derive(problem, state)
-    view, whole = as_view(fields), look(problem, rows)
-    size = plant(view, k, 0, True)
-    plant(whole, k, 0, True)
+    view, whole = look(problem, state), look(problem, rows)
+    size = plant(view, k, 0)
+    plant(whole, k, 0)
     if size < 2:
         return
-    price = column_price(problem.priors, N, size)[0]
-    gain = grow_inside(view, k, price, PASSES)
+    gain = grow(view, k, size)
     assert before - oracles.objective(graph, problem, state) == pytest.approx(gain, rel=1e-8, abs=1e-7)
     for _ in range(PASSES):
         fit_column(whole, k, True)
@@ -79,7 +99,7 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
     if gain > 0:
         assert (rows.z == state.z).all()
         assert rows.w == pytest.approx(state.w, abs=1e-6)
-        assert fields.pull_out == pytest.approx(derive(problem, state).pull_out)
+        assert oracles.is_fresh(view, state)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -89,7 +109,7 @@ def test_the_evidence_of_one_community_is_its_part_of_the_whole(family, options)
     _, problem, state = oracles.draw_case(family=family, n=N, **options)
     for k in range(len(state.z)):
         part = evidence_price(problem, state, np.array([k]))
-        assert column_evidence(problem, look(problem, state), k) == pytest.approx(part)
+        assert evidence(look(problem, state), k) == pytest.approx(part)
 
 
 @pytest.mark.parametrize("attempt", [try_deaths, try_merges, try_splits])

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from klafter.core.draws import predictor
+from klafter.core.kernel import kernel
 from klafter.graph import Graph
 from klafter.search import sparse as engine
-from klafter.search import sparse_leanings
-from klafter.search.sparse_kernels import best_flip, flip, join
+from klafter.search import sparse_kernels, sparse_leanings
 from klafter.search.sparse_leanings import FAINT, leanings
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import as_problem, copy_state, empty_state, members, with_room
@@ -21,6 +21,21 @@ from klafter.search.sparse_view import look
 
 PRICES = {"penalty": 0.7, "temperature": 0.9, "shrinkage": 2.5}
 NONE = np.zeros(0, np.int64)
+
+
+@kernel
+def join(view, i, k):
+    sparse_kernels.join(view, i, k)
+
+
+@kernel
+def flip(view, i, k):
+    sparse_kernels.flip(view, i, k)
+
+
+@kernel
+def best_flip(view, i, mine, seen, gain, back, touched):
+    return sparse_kernels.best_flip(view, i, mine, seen, gain, back, touched)
 
 
 def random_case(seed, directed, counts, n=14, k=3):

@@ -4,20 +4,40 @@ import logging
 import threading
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 from numba import njit, types
 from numba.core import event
 
+from klafter.core.linking import LinkedCompiler
+
 log = logging.getLogger("klafter")
+
+
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"nsz", "contract", "arcp", "reassoc"},  # infinities and NaN keep their meaning
+    "_nrt": True,  # else taken over from the first caller
+}
 
 
 def kernel(function):
     """Compile to machine code on first use, release the lock, and keep the code on disk."""
-    options = {"nsz", "contract", "arcp", "reassoc"}  # infinities and NaN keep their meaning
-    compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath=options)(function)
-    compiled.targetoptions["no_cfunc_wrapper"] = True  # an entry from C, which nobody uses
-    compiled.get_call_template = partial(_typed_by_kind, compiled.get_call_template)  # type: ignore[method-assign]
+    return _compiled(njit(cache=True, **OPTIONS)(function))
+
+
+def inner(function):
+    """A kernel that only other kernels call."""
+    compiled = _compiled(njit(pipeline_class=LinkedCompiler, **OPTIONS)(function))
+    compiled.targetoptions["no_cpython_wrapper"] = True
     return compiled
+
+
+def _compiled(dispatcher):
+    dispatcher.targetoptions["no_cfunc_wrapper"] = True  # an entry from C, which nobody uses
+    dispatcher.get_call_template = partial(_typed_by_kind, dispatcher.get_call_template)
+    return dispatcher
 
 
 def _typed_by_kind(get_call_template, args, kws):
@@ -27,16 +47,19 @@ def _typed_by_kind(get_call_template, args, kws):
     )
 
 
-def inner(function):
-    """A kernel that only other kernels call: compiled without an entry from Python, which saves half the time."""
-    compiled = kernel(function)
-    compiled.targetoptions["no_cpython_wrapper"] = True
+def bare(function):
+    """An inner kernel that counts no references: many times faster in short calls, but it cannot make arrays.
+
+    Numba counts every array that is taken out of a struct or a tuple, and gives it back, by atomic steps.
+    """
+    compiled = inner(function)
+    compiled.targetoptions["_nrt"] = False
     return compiled
 
 
 def inlined(function):
-    """An inner kernel that is copied into its callers: a call would touch the reference count of every array."""
-    compiled = inner(function)
+    """A bare kernel that is copied into its callers."""
+    compiled = bare(function)
     compiled.targetoptions["forceinline"] = True
     return compiled
 

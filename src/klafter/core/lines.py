@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
-from klafter.core.kernel import inlined, inner, kernel
+from klafter.core.kernel import bare, inlined, inner
 from klafter.core.rows import BLOCK
 
 HALVINGS = 12  # of a Newton step before it is given up
@@ -100,7 +100,7 @@ def sum_chances(e, start, stop, f):
     return first, second
 
 
-@kernel
+@bare
 def line_slopes(law, line, span, delta):
     """First and second derivative of the loss along the line."""
     first = second = 0.0
@@ -122,7 +122,7 @@ def phi(law, line, span, axis, delta):
     return line_loss(law, line, span, delta) + 0.5 * axis.precision * (axis.theta + delta) ** 2
 
 
-@kernel
+@bare
 def minimise_line(law, line, span, axis, max_steps):
     """The delta that Newton's method reaches, each step halved until phi falls, and the fall."""
     delta = step = trial = here = fall = 0.0
@@ -151,7 +151,7 @@ def minimise_line(law, line, span, axis, max_steps):
         trial = min(max(delta + step, axis.lower - axis.theta), axis.upper - axis.theta)
 
 
-@kernel
+@bare
 def sample_line(law, line, span, axis, width, rng):
     """A draw of delta by slice sampling (Neal 2003): step out to the left, to the right, then shrink."""
     floor, ceiling = axis.lower - axis.theta, axis.upper - axis.theta

@@ -2,17 +2,18 @@
 
 Loss splits into the part of a non-link on every observed dyad and a correction on the links:
     sum_j loss(y_ij, x_ij) = sum_j loss(0, x_ij) + sum_{links} [loss(y_ij, x_ij) - loss(0, x_ij)]
-An unobserved j carries e^x = 0 and seen = 0, which takes it out of every sum without a branch.
+An unobserved j carries e^x = 0 and seen = 0, which takes it out of every sum without a branch. Of a Bernoulli row e^x
+alone is kept, as long as none of it had to be clipped: then ``base[1]`` is 0, and x and seen are not to be read.
 """
 
 import numpy as np
 
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, POISSON, loss
-from klafter.core.kernel import inlined, inner
+from klafter.core.kernel import bare, inlined
 from klafter.core.responses import CLIP
 from klafter.core.view import SAFE
 
-BLOCK = 64  # factors of 1 + e^x multiplied before one logarithm is taken
+BLOCK = 256  # factors of 1 + e^x multiplied before one logarithm is taken
 
 
 @inlined
@@ -21,14 +22,14 @@ def log_product(e, factors, k):
     total = 0.0
     for start in range(0, e.size, BLOCK):
         stop = min(start + BLOCK, e.size)
-        p = 1.0
-        for j in range(start, stop):
-            p *= 1.0 + e[j] * factors[k, j]
+        some, f, p = e[start:stop], factors[k, start:stop], 1.0
+        for j in range(some.size):
+            p *= 1.0 + some[j] * f[j]
         if p < 1e300:
             total += np.log(p)
         else:  # the product overflowed
-            for j in range(start, stop):
-                total += np.log1p(e[j] * factors[k, j])
+            for j in range(some.size):
+                total += np.log1p(some[j] * f[j])
     return total
 
 
@@ -38,35 +39,34 @@ def log_quotient(e, factors, k):
     total = 0.0
     for start in range(0, e.size, BLOCK):
         stop = min(start + BLOCK, e.size)
-        p = 1.0
-        for j in range(start, stop):
-            p *= 1.0 + e[j] / factors[k, j]
+        some, f, p = e[start:stop], factors[k, start:stop], 1.0
+        for j in range(some.size):
+            p *= 1.0 + some[j] / f[j]
         if p < 1e300:
             total += np.log(p)
         else:  # the product overflowed
-            for j in range(start, stop):
-                total += np.log1p(e[j] / factors[k, j])
+            for j in range(some.size):
+                total += np.log1p(some[j] / f[j])
     return total
 
 
-@inner
+@bare
 def log_sum(e):
     """sum_j log(1 + e_j)."""
     total = 0.0
     for start in range(0, e.size, BLOCK):
-        stop = min(start + BLOCK, e.size)
-        p = 1.0
-        for j in range(start, stop):
-            p *= 1.0 + e[j]
+        some, p = e[start : min(start + BLOCK, e.size)], 1.0
+        for j in range(some.size):
+            p *= 1.0 + some[j]
         if p < 1e300:
             total += np.log(p)
         else:  # the product overflowed
-            for j in range(start, stop):
-                total += np.log1p(e[j])
+            for j in range(some.size):
+                total += np.log1p(some[j])
     return total
 
 
-@inner
+@bare
 def plain_loss(law, row, steps, k, d):
     """sum over observed j of loss(0, x_j + d step_j), term by term."""
     total = 0.0
@@ -76,7 +76,7 @@ def plain_loss(law, row, steps, k, d):
     return total
 
 
-@inner
+@bare
 def nonlink_loss(law, row, first):
     """sum over observed j >= first of loss(0, x_j)."""
     x, e, seen = row.x[first:], row.e[first:], row.seen[first:]
@@ -125,7 +125,7 @@ def link_term(law, y, x):
     return -y * x
 
 
-@inner
+@bare
 def shift_loss(law, row, links, i, steps, factors, k, d):
     """Rise of the loss of node i's row when x_j moves by d step_j."""
     start, node, value = links
@@ -141,86 +141,117 @@ def shift_loss(law, row, links, i, steps, factors, k, d):
 
 
 @inlined
-def shift_odds(e, base, start, node, value, i, steps, factors, k, d):
-    """The same for the Bernoulli family where no x was clipped, from e^x alone. Arrays come one by one: a row in a
-    tuple would be counted in and out at every call."""
-    rise = (log_product(e, factors, k) if d > 0 else log_quotient(e, factors, k)) - base
-    for t in range(start[i], start[i + 1]):
-        rise -= value[t] * d * steps[k, node[t]]
+def shift_odds(row, links, i, steps, factors, k, d):
+    """The same for the Bernoulli family where no x was clipped, from e^x alone."""
+    rise = (log_product(row.e, factors, k) if d > 0 else log_quotient(row.e, factors, k)) - row.base[0]
+    for t in range(links.start[i], links.start[i + 1]):
+        rise -= links.value[t] * d * steps[k, links.node[t]]
     return rise
 
 
-@inner
+@bare
 def shift_row(law, row, step, factor, d):
     """Move the row by d step."""
-    for j in range(row.x.size):
-        row.x[j] += d * step[j]
-    if law.code == BERNOULLI or law.code == POISSON:
-        if row.base[1] != 0.0:
-            exponentiate(row, 0)
-        else:
-            for j in range(row.x.size):
-                row.e[j] = row.e[j] * factor[j] if d > 0 else row.e[j] / factor[j]
+    x, e = row.x, row.e
+    clipped = row.base[1] != 0.0
+    if law.code != BERNOULLI or clipped:
+        for j in range(x.size):
+            x[j] += d * step[j]
+    if clipped and (law.code == BERNOULLI or law.code == POISSON):
+        exponentiate(row, 0)
+    elif d > 0:
+        for j in range(e.size):
+            e[j] *= factor[j]
+    else:
+        for j in range(e.size):
+            e[j] /= factor[j]
     row.base[0] = nonlink_loss(law, row, 0)
 
 
-@inner
+@bare
 def exponentiate(row, first):
     """e^x where observed, for j >= first, noting whether some x had to be clipped."""
-    row.base[1] = 0.0
-    for j in range(first, row.x.size):
-        row.e[j] = row.seen[j] * np.exp(min(max(row.x[j], -CLIP), CLIP))
-        if row.x[j] > CLIP:
-            row.base[1] = 1.0
+    x, e, seen, base = row
+    base[1] = 0.0
+    for j in range(first, x.size):
+        e[j] = seen[j] * np.exp(min(max(x[j], -CLIP), CLIP))
+        if abs(x[j]) > CLIP:
+            base[1] = 1.0
 
 
-@inner
+@bare
 def load_row(view, i, row):
-    """x_ij for every j (x_ji when the row is for incoming dyads), and which of them were observed."""
+    """The dyads of node i with every j (incoming ones when the row is for those)."""
     load_tail(view, i, row, 0)
 
 
-@inner
+@bare
 def load_tail(view, i, row, first):
     """The part of the row from j = first on: a sum over all dyads needs each undirected one once.
 
     Loops run over slices from 0 on: one that begins at a variable is not vectorised.
     """
-    x, e, seen, z = row.x[first:], row.e[first:], row.seen[first:], view.z
-    hidden, covariates, which = view.hidden_out, view.covariates_out, view.which_out
-    pull, exps = view.pull_out, view.exp_out
-    own, other, exp_own, exp_other = view.sender, view.receiver, view.exp_sender, view.exp_receiver
-    if row.base[2] != 0.0:
-        hidden, covariates, which = view.hidden_in, view.covariates_in, view.which_in
-        pull, exps = view.pull_in, view.exp_in
-        own, other, exp_own, exp_other = view.receiver, view.sender, view.exp_receiver, view.exp_sender
-    constant = view.offset[0] + own[i]
-    factor = np.exp(view.offset[0]) * exp_own[i]
-    other, exp_other = other[first:], exp_other[first:]
-    for j in range(x.size):
-        x[j] = constant + other[j]
+    incoming, z, law = row.base[2] != 0.0, view.z, view.law
+    exps, exp_own, exp_other = view.exp_out, view.exp_sender, view.exp_receiver[first:]
+    hidden = view.hidden_out
+    if incoming:
+        exps, exp_own, exp_other = view.exp_in, view.exp_receiver, view.exp_sender[first:]
+        hidden = view.hidden_in
+    e, factor, reach = row.e[first:], np.exp(view.offset[0]) * exp_own[i], 0.0
+    for j in range(e.size):
         e[j] = factor * exp_other[j]
-        seen[j] = 1.0
-    reach = 0.0
     for k in range(z.shape[0]):
         if z[k, i]:
             reach += view.reach[k]
-            pull_k, exp_k = pull[k, first:], exps[k, first:]
-            for j in range(x.size):
-                x[j] += pull_k[j]
+            exp_k = exps[k, first:]
+            for j in range(e.size):
                 e[j] *= exp_k[j]
-    for t in range(covariates.start[i], covariates.start[i + 1]):
-        row.x[covariates.node[t]] += view.coefficients[which[t]] * covariates.value[t]
-    row.seen[i] = row.e[i] = 0.0
-    for t in range(hidden.start[i], hidden.start[i + 1]):
-        row.seen[hidden.node[t]] = row.e[hidden.node[t]] = 0.0
+    row.e[i] = 0.0
+    for t in range(hidden.start[i + 1] - 1, hidden.start[i] - 1, -1):
+        if hidden.node[t] < first:
+            break
+        row.e[hidden.node[t]] = 0.0
     row.base[1] = 0.0
-    if (view.law.code == BERNOULLI or view.law.code == POISSON) and (reach > SAFE or view.coefficients.size > 0):
+    unsafe = reach > SAFE or view.coefficients.size > 0
+    if law.code != BERNOULLI or unsafe:
+        load_x(view, i, row, first)
+    if unsafe and (law.code == BERNOULLI or law.code == POISSON):
         exponentiate(row, first)
     row.base[0] = nonlink_loss(view.law, row, first)
 
 
-@inner
+@bare
+def load_x(view, i, row, first):
+    """x itself, and which dyads were observed."""
+    x, seen, z = row.x[first:], row.seen[first:], view.z
+    hidden, covariates, which = view.hidden_out, view.covariates_out, view.which_out
+    pull, own, other = view.pull_out, view.sender, view.receiver[first:]
+    if row.base[2] != 0.0:
+        hidden, covariates, which = view.hidden_in, view.covariates_in, view.which_in
+        pull, own, other = view.pull_in, view.receiver, view.sender[first:]
+    constant = view.offset[0] + own[i]
+    for j in range(x.size):
+        x[j] = constant + other[j]
+        seen[j] = 1.0
+    for k in range(z.shape[0]):
+        if z[k, i]:
+            pull_k = pull[k, first:]
+            for j in range(x.size):
+                x[j] += pull_k[j]
+    for t in range(covariates.start[i], covariates.start[i + 1]):
+        row.x[covariates.node[t]] += view.coefficients[which[t]] * covariates.value[t]
+    row.seen[i] = 0.0
+    for t in range(hidden.start[i], hidden.start[i + 1]):
+        row.seen[hidden.node[t]] = 0.0
+
+
+@inlined
+def x_of(law, row, j):
+    """x of an observed dyad of a row that was loaded."""
+    return np.log(row.e[j]) if law.code == BERNOULLI and row.base[1] == 0.0 else row.x[j]
+
+
+@bare
 def load_rows(view, i):
     """Both rows of node i, in the view's own room."""
     load_row(view, i, view.out)
@@ -228,13 +259,13 @@ def load_rows(view, i):
         load_row(view, i, view.into)
 
 
-@inner
+@bare
 def row_loss(law, row, links, i, first):
     """sum over observed j >= first of loss(y_ij, x_ij), of a row that was loaded from there."""
     total = row.base[0]
     for t in range(links.start[i], links.start[i + 1]):
         if links.node[t] >= first:
-            total += link_term(law, links.value[t], row.x[links.node[t]])
+            total += link_term(law, links.value[t], x_of(law, row, links.node[t]))
     return total
 
 

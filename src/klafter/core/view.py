@@ -11,8 +11,9 @@ from numba import types
 from numba.experimental import structref
 
 from klafter.core.families import Law
-from klafter.core.kernel import inner, kernel
-from klafter.core.problem import BOUND, Priors, Problem, State
+from klafter.core.kernel import bare, inner, kernel
+from klafter.core.problem import BOUND, Priors
+from klafter.core.reference import define_reference
 from klafter.core.responses import CLIP
 from klafter.graph import Rows
 
@@ -25,7 +26,7 @@ class Row(NamedTuple):
     x: np.ndarray  # (n,)
     e: np.ndarray  # (n,) e^x, 0 where not observed
     seen: np.ndarray  # (n,) 1 where observed
-    base: np.ndarray  # (3,) sum over observed j of loss(0, x_j), whether some x was clipped, 1 if incoming
+    base: np.ndarray  # (3,) sum over observed j of loss(0, x_j), whether e^x had to be clipped, 1 if incoming
 
 
 class Fields(NamedTuple):
@@ -64,7 +65,6 @@ class Fields(NamedTuple):
     into: Row
 
 
-@structref.register
 class ViewType(types.StructRef):
     """The type of views in kernels."""
 
@@ -73,57 +73,66 @@ class View(structref.StructRefProxy):
     """A reference to the fields, as kernels take it."""
 
 
-structref.define_proxy(View, ViewType, list(Fields._fields))
-DERIVED = ("size", "pull_out", "pull_in", "exp_out", "exp_in", "exp_sender", "exp_receiver")
-
-
-def _exp(x: np.ndarray) -> np.ndarray:
-    return np.exp(np.minimum(np.maximum(x, -CLIP), CLIP))
-
-
-def new_row(n: int, side: int) -> Row:
-    return Row(np.empty(n), np.empty(n), np.empty(n), np.array([0.0, 0.0, side]))
-
-
-def derive(problem: Problem, state: State) -> Fields:
-    """The fields of a view, everything derived from scratch."""
-    dyads, directed = problem.dyads, problem.dyads.directed
-    z = state.z.astype(float)
-    pull_out = pull_in = np.ascontiguousarray(state.w @ z)
-    exp_out = exp_in = _exp(pull_out)
-    exp_sender = exp_receiver = np.exp(state.sender)
-    reach = np.abs(pull_out).max(axis=1, initial=0.0)
-    if directed:
-        pull_in = np.ascontiguousarray(state.w.T @ z)
-        exp_in, exp_receiver = _exp(pull_in), np.exp(state.receiver)
-        reach = np.maximum(reach, np.abs(pull_in).max(axis=1, initial=0.0))
-    return Fields(
-        problem.law, problem.priors, dyads.n, directed, problem.lower, problem.has_offset, problem.has_sociality,
-        *dyads[2:],
-        *state,
-        state.z.sum(axis=1, dtype=np.int64), pull_out, pull_in, exp_out, exp_in, exp_sender, exp_receiver, reach,
-        new_row(dyads.n, 0), new_row(dyads.n, 1),
-    )  # fmt: skip
-
-
-@kernel
-def as_view(fields):
-    """A view of the fields; their arrays are shared."""
-    return View(
-        fields.law, fields.priors, fields.n, fields.directed, fields.lower, fields.has_offset, fields.has_sociality,
-        fields.links_out, fields.links_in, fields.hidden_out, fields.hidden_in, fields.covariates_out,
-        fields.covariates_in, fields.which_out, fields.which_in, fields.z, fields.w, fields.offset, fields.sender,
-        fields.receiver, fields.coefficients, fields.size, fields.pull_out, fields.pull_in, fields.exp_out,
-        fields.exp_in, fields.exp_sender, fields.exp_receiver, fields.reach, fields.out, fields.into,
-    )  # fmt: skip
-
-
-def look(problem: Problem, state: State) -> View:
-    """The view of a state."""
-    return as_view(derive(problem, state))
+define_reference(View, ViewType, list(Fields._fields))
 
 
 @inner
+def new_row(n, side):
+    return Row(np.empty(n), np.empty(n), np.empty(n), np.array([0.0, 0.0, side]))
+
+
+@kernel
+def look(problem, state):
+    """The view of a state; its arrays are shared, and what is derived from them is worked out here."""
+    dyads, n, directed, shape = problem.dyads, problem.dyads.n, problem.dyads.directed, state.z.shape
+    pull_out, exp_out, exp_sender = np.empty(shape), np.empty(shape), np.empty(n)
+    pull_in, exp_in, exp_receiver = pull_out, exp_out, exp_sender
+    if directed:
+        pull_in, exp_in, exp_receiver = np.empty(shape), np.empty(shape), np.empty(n)
+    view = View(
+        problem.law, problem.priors, n, directed, problem.lower, problem.has_offset, problem.has_sociality,
+        dyads.links_out, dyads.links_in, dyads.hidden_out, dyads.hidden_in, dyads.covariates_out, dyads.covariates_in,
+        dyads.which_out, dyads.which_in,
+        state.z, state.w, state.offset, state.sender, state.receiver, state.coefficients,
+        np.empty(shape[0], np.int64), pull_out, pull_in, exp_out, exp_in, exp_sender, exp_receiver, np.empty(shape[0]),
+        new_row(n, 0.0), new_row(n, 1.0),
+    )  # fmt: skip
+    refresh(view, list_members(view))
+    return view
+
+
+@inner
+def list_members(view):
+    """(K, n): the members of each community, of which the first size[k] entries count."""
+    members = np.empty(view.z.shape, np.int64)  # a second width would compile every callee twice
+    sort_members(view.z, members)
+    return members
+
+
+@bare
+def sort_members(z, members):
+    for k in range(z.shape[0]):
+        size = 0
+        for i in range(z.shape[1]):
+            if z[k, i]:
+                members[k, size] = i
+                size += 1
+
+
+@bare
+def refresh(view, members):
+    """All that is derived from the state."""
+    for k in range(view.z.shape[0]):
+        view.size[k] = 0
+        for i in range(view.n):
+            view.size[k] += view.z[k, i]
+    for i in range(view.n):
+        view.exp_sender[i] = np.exp(view.sender[i])
+        view.exp_receiver[i] = np.exp(view.receiver[i])
+    refresh_columns(view, members)
+
+
+@bare
 def refresh_pulls(view, i):
     """(W z_i)_k and (W' z_i)_k for all k, after z_i changed."""
     z, w, reach, n_communities = view.z, view.w, view.reach, view.z.shape[0]
@@ -142,7 +151,7 @@ def refresh_pulls(view, i):
             reach[k] = max(reach[k], abs(pull[k, i]))
 
 
-@inner
+@bare
 def refresh_column(view, k):
     """(W z_j)_k and (W' z_j)_k for all j, after the weights of k changed."""
     z, w, reach, n_communities, n = view.z, view.w, view.reach, view.z.shape[0], view.n
@@ -162,7 +171,7 @@ def refresh_column(view, k):
             reach[k] = max(reach[k], abs(pull[k, j]))
 
 
-@inner
+@bare
 def refresh_columns(view, members):
     """The same for all communities; the first size[k] of members[k] hold k."""
     w, reach, size, n_communities, n = view.w, view.reach, view.size, view.z.shape[0], view.n
@@ -179,5 +188,8 @@ def refresh_columns(view, members):
                 for s in range(size[m]):
                     pull[k, members[m, s]] += weight
             for j in range(n):
-                exps[k, j] = np.exp(min(max(pull[k, j], -CLIP), CLIP))
-                reach[k] = max(reach[k], abs(pull[k, j]))
+                if pull[k, j] == 0.0:  # of most nodes, and most communities
+                    exps[k, j] = 1.0
+                else:
+                    exps[k, j] = np.exp(min(max(pull[k, j], -CLIP), CLIP))
+                    reach[k] = max(reach[k], abs(pull[k, j]))

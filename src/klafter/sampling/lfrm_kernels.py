@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from klafter.core.kernel import inner, kernel
+from klafter.core.kernel import bare, inlined, kernel
 from klafter.core.rows import load_rows, row_loss
 from klafter.core.view import refresh_column, refresh_pulls
 from klafter.search.flips import draw_thresholds, flip_row
 from klafter.search.screens import flip_hopeful, new_screen, relist
 
 
-@inner
+@bare
 def draw_weight(view, precision, rng):
     """A weight from its prior, folded to the positive half where the family asks for it."""
     value = rng.standard_normal() / np.sqrt(precision)
     return abs(value) if view.lower == 0.0 else value
 
 
-@inner
+@bare
 def draw_community(view, k, rng):
     """Fresh weights from the prior between slot k and all living communities, and the pulls of the slot."""
     directed, priors = view.directed, view.priors
@@ -29,7 +29,7 @@ def draw_community(view, k, rng):
     refresh_column(view, k)
 
 
-@inner
+@bare
 def rows_loss(view, i):
     """Loss of all of node i's dyads."""
     total = row_loss(view.law, view.out, view.links_out, i, 0)
@@ -38,53 +38,56 @@ def rows_loss(view, i):
     return total
 
 
-@inner
-def sample_private(view, i, fresh, rng):
+@bare
+def sample_private(view, i, fresh, room, rng):
     """The communities that only i holds, all at once: so many fresh ones in their place.
 
     Accepted with the likelihood ratio. Returns False when there was no free slot for a fresh community.
+    ``room`` is for two lists of communities.
     """
-    held = 0
+    old, slots, held, found = room[0], room[1], 0, 0
     for k in range(view.z.shape[0]):
         if view.z[k, i] and view.size[k] == 1:
+            old[held] = k
             held += 1
-    if fresh == 0 and held == 0:
-        return True
-    slots = np.empty(fresh, np.int64)
-    found = 0
-    for k in range(view.z.shape[0]):
-        if view.size[k] == 0 and found < fresh:
+        elif view.size[k] == 0 and found < fresh:
             slots[found] = k
             found += 1
+    if fresh == 0 and held == 0:
+        return True
     if found < fresh:
         return False
     before = rows_loss(view, i)
-    old = np.empty(held, np.int64)
-    t = 0
-    for k in range(view.z.shape[0]):
-        if view.z[k, i] and view.size[k] == 1:
-            old[t] = k
-            t += 1
-    for m in old:
-        view.z[m, i] = 0
-        view.size[m] = 0
+    for t in range(held):
+        leave(view, i, old[t])
     refresh_pulls(view, i)
-    for m in slots:
-        draw_community(view, m, rng)
-        view.z[m, i] = 1
-        view.size[m] = 1
+    for t in range(fresh):
+        draw_community(view, slots[t], rng)
+        enter(view, i, slots[t])
         refresh_pulls(view, i)
     load_rows(view, i)
     if np.log(rng.random()) >= before - rows_loss(view, i):
-        for m in slots:
-            view.z[m, i] = 0
-            view.size[m] = 0
-        for m in old:
-            view.z[m, i] = 1
-            view.size[m] = 1
+        for t in range(fresh):
+            leave(view, i, slots[t])
+        for t in range(held):
+            enter(view, i, old[t])
         refresh_pulls(view, i)
         load_rows(view, i)
     return True
+
+
+@inlined
+def enter(view, i, k):
+    """Node i alone holds k."""
+    view.z[k, i] = 1
+    view.size[k] = 1
+
+
+@inlined
+def leave(view, i, k):
+    """Nobody holds k."""
+    view.z[k, i] = 0
+    view.size[k] = 0
 
 
 @kernel
@@ -93,13 +96,18 @@ def sample_memberships(view, fresh, rng):
 
     fresh[i] ~ Poisson(alpha / N) is how many new private communities node i proposes. Counts those without a slot.
     """
-    thresholds = np.empty(view.z.shape[0])
+    k = view.z.shape[0]
+    return sweep(view, fresh, np.empty(k), np.empty((2, k), np.int64), rng)
+
+
+@bare
+def sweep(view, fresh, thresholds, room, rng):
     full = 0
     for i in range(view.n):
         load_rows(view, i)
         draw_thresholds(view, i, thresholds, rng)
         flip_row(view, i, thresholds)
-        if not sample_private(view, i, fresh[i], rng):
+        if not sample_private(view, i, fresh[i], room, rng):
             full += 1
     return full
 
@@ -107,13 +115,18 @@ def sample_memberships(view, fresh, rng):
 @kernel
 def sample_many(view, fresh, rng):
     """The same for many communities. A kernel of its own, which small networks need not compile."""
-    thresholds, screen = np.empty(view.z.shape[0]), new_screen(view)
+    k = view.z.shape[0]
+    return sweep_many(view, fresh, np.empty(k), new_screen(view), np.empty((2, k), np.int64), rng)
+
+
+@bare
+def sweep_many(view, fresh, thresholds, screen, room, rng):
     full = 0
     for i in range(view.n):
         load_rows(view, i)
         draw_thresholds(view, i, thresholds, rng)
         flip_hopeful(view, i, thresholds, screen)
-        if not sample_private(view, i, fresh[i], rng):
+        if not sample_private(view, i, fresh[i], room, rng):
             full += 1
         relist(view, i, screen)
     return full

@@ -3,11 +3,12 @@
 import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
-from klafter.core.kernel import inner, kernel
-from klafter.core.lines import Axis, Span, new_line, put, sample_line
+from klafter.core.kernel import bare, kernel
+from klafter.core.lines import Axis, Span, new_line, put, sample_line, sum_chances
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, log_product, mark
+from klafter.core.view import list_members
 from klafter.search import blocks
 
 WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
@@ -16,15 +17,19 @@ WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 @kernel
 def draw_affinities(view, rng):
     """Every free entry of W between living communities once."""
-    members, largest = blocks.list_members(view), blocks.largest_size(view)
-    line, room = new_line(largest * largest), blocks.new_block(largest, view.n)
+    members, largest = list_members(view), blocks.largest_size(view)
+    draw_entries(view, members, blocks.new_block(largest, view.n), new_line(largest * largest), rng)
+
+
+@bare
+def draw_entries(view, members, block, line, rng):
     for k in range(view.z.shape[0]):
         if view.size[k] == 0:
             continue
-        block = blocks.load_block(view, members, k, False, room)
+        blocks.load_block(view, members, k, False, block)
         for m in range(0 if view.directed else k, view.z.shape[0]):
             if view.size[m] > 0:
-                span = blocks.gather_block(view, members, block, k, m, line)
+                span = blocks.gather_block(view, members, block, False, k, m, line)
                 precision = view.priors.diagonal if k == m else view.priors.offdiagonal
                 axis = Axis(view.w[k, m], precision, view.lower, BOUND)
                 delta = sample_line(view.law, line, span, axis, WEIGHT_WIDTH, rng)
@@ -32,25 +37,25 @@ def draw_affinities(view, rng):
                 blocks.shift_block(view, members, block, k, m, delta)
 
 
-@inner
+@bare
 def gather_row(law, row, links, i, y, line):
     """The observed dyads of a row. A Bernoulli dyad that was not observed has e = 0, and may stay."""
     size, linear = 0, 0.0
     for t in range(links.start[i], links.start[i + 1]):
         linear += links.value[t]
+    if law.code == BERNOULLI:
+        blocks.copy(line.e, row.e)
+        return Span(row.e.size, row.e.size, linear)
     mark(links, i, y, 1.0)
     for j in range(row.x.size):
-        if law.code == BERNOULLI:
-            line.e[j] = row.e[j]
-            size += 1
-        elif row.seen[j] != 0.0:
+        if row.seen[j] != 0.0:
             put(line, size, row.x[j], row.e[j], y[j], 1.0)
             size += 1
     mark(links, i, y, 0.0)
     return Span(size, size, linear)
 
 
-@inner
+@bare
 def balance_sociality(view, rng):
     """Move level between b and s (and r), which leaves every x as it is: only the priors speak."""
     n, priors = view.n, view.priors
@@ -62,7 +67,10 @@ def balance_sociality(view, rng):
         share = 1.0 if view.directed else 0.5  # x holds s once when directed, twice when undirected
         # b + t and s_i - share t: precision offset + n sociality share^2 around its own optimum
         precision = priors.offset + n * priors.sociality * share * share
-        t = (priors.sociality * share * values.sum() - priors.offset * view.offset[0]) / precision
+        total = 0.0
+        for i in range(n):
+            total += values[i]
+        t = (priors.sociality * share * total - priors.offset * view.offset[0]) / precision
         t += rng.standard_normal() / np.sqrt(precision)
         view.offset[0] += t
         for i in range(n):
@@ -73,9 +81,12 @@ def balance_sociality(view, rng):
 @kernel
 def draw_sociality(view, rng):
     """Every s_i once, and every r_i when directed."""
-    n = view.n
-    line, y = new_line(n), np.zeros(n)
-    for i in range(n):
+    draw_social(view, new_line(view.n), np.zeros(view.n), rng)
+
+
+@bare
+def draw_social(view, line, y, rng):
+    for i in range(view.n):
         for incoming in range(2 if view.directed else 1):
             row = view.into if incoming else view.out
             load_row(view, i, row)
@@ -89,34 +100,33 @@ def draw_sociality(view, rng):
     balance_sociality(view, rng)
 
 
-@inner
-def totals_of_shift(view, delta):
+@bare
+def totals_of_shift(view, delta, factors, y):
     """Loss, slope and curvature, over all observed dyads and the prior, when b moves by delta."""
-    n, row, links, y = view.n, view.out, view.links_out, np.zeros(view.n)
-    f, factors = np.exp(delta), np.full((1, n), np.exp(delta))
+    row, links, law = view.out, view.links_out, view.law
+    f = np.exp(delta)
+    factors[:] = f
     total = first = second = 0.0
-    for i in range(n):
+    for i in range(view.n):
         begin = 0 if view.directed else i + 1
         load_tail(view, i, row, begin)
         x, e, seen = row.x[begin:], row.e[begin:], row.seen[begin:]
-        if view.law.code == BERNOULLI and row.base[1] == 0.0:
+        if law.code == BERNOULLI and row.base[1] == 0.0:
             total += log_product(e, factors, 0)
-            for j in range(e.size):
-                odds = f * e[j]
-                p = odds / (1.0 + odds)
-                first += p
-                second += p * (1.0 - p)
+            slopes = sum_chances(e, 0, e.size, f)
+            first += slopes[0]
+            second += slopes[1]
             for t in range(links.start[i], links.start[i + 1]):
                 if links.node[t] >= begin:
-                    total -= links.value[t] * (row.x[links.node[t]] + delta)
+                    total -= links.value[t] * (np.log(row.e[links.node[t]]) + delta)
                     first -= links.value[t]
         else:
             mark(links, i, y, 1.0)
             for j in range(x.size):
                 if seen[j] != 0.0:
-                    total += loss(view.law, y[begin + j], x[j] + delta)
-                    first += slope(view.law, y[begin + j], x[j] + delta)
-                    second += curvature(view.law, y[begin + j], x[j] + delta)
+                    total += loss(law, y[begin + j], x[j] + delta)
+                    first += slope(law, y[begin + j], x[j] + delta)
+                    second += curvature(law, y[begin + j], x[j] + delta)
             mark(links, i, y, 0.0)
     b, precision = view.offset[0] + delta, view.priors.offset
     return total + 0.5 * precision * b * b, first + precision * b, second + precision
@@ -127,8 +137,9 @@ def draw_offset(view, rng):
     """b by a Metropolis step whose proposal is the normal curve at the current value, corrected both ways."""
     lower = FLOOR if view.lower == 0.0 else -BOUND
     here = forth = delta = 0.0
+    factors, y = np.empty((1, view.n)), np.zeros(view.n)
     for back in range(2):
-        total, first, second = totals_of_shift(view, delta)
+        total, first, second = totals_of_shift(view, delta, factors, y)
         second = max(second, 1e-6)
         if not back:
             here, delta = total, -first / second + rng.standard_normal() / np.sqrt(second)

@@ -3,20 +3,18 @@
 import numpy as np
 
 from klafter.core.families import GAUSSIAN, curvature, slope
-from klafter.core.kernel import inner, kernel
+from klafter.core.kernel import bare, inner, kernel
 from klafter.core.objective import column_price
-from klafter.core.problem import Problem, State
-from klafter.core.rows import load_row
-from klafter.core.view import look, refresh_pulls
+from klafter.core.rows import load_row, x_of
+from klafter.core.view import refresh_pulls
 from klafter.search.flips import TINY_GAIN, descend
 from klafter.search.growth import grow_inside
-from klafter.search.weights import column_evidence
-from klafter.search.weights_kernels import fit_column
+from klafter.search.weights_kernels import column_evidence, fit_column
 
 PASSES = 4  # of fitting the weights and revising the members
 
 
-@inner
+@bare
 def is_surprise(view, i, j, y, x):
     """Whether a link is a standard deviation above its mean, or no community accounts for it."""
     law = view.law
@@ -25,7 +23,7 @@ def is_surprise(view, i, j, y, x):
     return -slope(law, y, x) > np.sqrt(curvature(law, y, x))
 
 
-@kernel
+@bare
 def plant(view, k, seed, with_seed):
     """Slot k gets the partners whose link with the seed is above what it was expected to be (and the seed)."""
     view.w[k, :] = 0.0
@@ -42,7 +40,7 @@ def plant(view, k, seed, with_seed):
         load_row(view, seed, row)
         for t in range(links.start[seed], links.start[seed + 1]):
             j = links.node[t]
-            if not view.z[k, j] and is_surprise(view, seed, j, links.value[t], row.x[j]):
+            if not view.z[k, j] and is_surprise(view, seed, j, links.value[t], x_of(view.law, row, j)):
                 view.z[k, j] = 1
                 size += 1
     if with_seed and size > 0:
@@ -52,7 +50,7 @@ def plant(view, k, seed, with_seed):
     return size
 
 
-@kernel
+@inner
 def around(view, k):
     """Members of k and the nodes linked to them."""
     near = view.z[k].copy()
@@ -68,7 +66,7 @@ def around(view, k):
     return np.flatnonzero(near)
 
 
-@kernel
+@bare
 def clear(view, k):
     """Take community k out of the view."""
     view.w[k, :] = 0.0
@@ -80,7 +78,8 @@ def clear(view, k):
             refresh_pulls(view, i)
 
 
-def grow(view, price, k: int) -> float:
+@inner
+def grow(view, k, price):
     """Fit all weights of slot k and revise its members in turn; returns the fall of Q since the slot was empty."""
     gain = -price
     for left in range(PASSES - 1, -1, -1):
@@ -93,22 +92,21 @@ def grow(view, price, k: int) -> float:
     return gain
 
 
-def births(problem: Problem, state: State, seeds: np.ndarray, slots: np.ndarray) -> tuple[float, int]:
+@kernel
+def births(view, seeds, slots):
     """Try a community at each seed while slots are free; returns the fall of Q and how many were born."""
-    view = look(problem, state)
-    prices = column_price(problem.priors, problem.dyads.n, np.arange(1, problem.dyads.n + 1))
     fall, born = 0.0, 0
-    for t, seed in enumerate(seeds.tolist()):
-        if born == len(slots):
+    for t in range(seeds.size):
+        if born == slots.size:
             break
-        k = int(slots[born])
+        k = slots[born]
         assortative = t % 3 != 2  # every third seed lends its partners to a community that need not link inside
-        size = plant(view, k, seed, assortative)
+        size = plant(view, k, seeds[t], assortative)
         gain = 0.0
         if size > 1:
-            price = prices[size - 1]
-            gain = grow_inside(view, k, price, PASSES) if assortative else grow(view, price, k)
-        if gain > TINY_GAIN and state.z[k].sum() > 1 and gain > column_evidence(problem, view, k):
+            price = column_price(view.priors, view.n, size)
+            gain = grow_inside(view, k, price, PASSES) if assortative else grow(view, k, price)
+        if gain > TINY_GAIN and view.size[k] > 1 and gain > column_evidence(view, k):
             fall += gain
             born += 1
         else:

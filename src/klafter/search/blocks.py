@@ -9,35 +9,21 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI
-from klafter.core.kernel import inlined, inner
+from klafter.core.kernel import bare, inlined, inner
 from klafter.core.lines import Span, put
 from klafter.core.rows import load_row, mark
 
 
 class Block(NamedTuple):
-    """The rows of one community's members, in the order of ``list_members``."""
+    """The rows of one community's members, in the order of ``list_members``. Of Bernoulli rows only e counts."""
 
     x: np.ndarray  # (members, n)
     e: np.ndarray  # e^x, 0 where not observed
     y: np.ndarray
     seen: np.ndarray
-    incoming: bool
 
 
-@inner
-def list_members(view):
-    """(K, n): the members of each community, of which the first size[k] entries count."""
-    members = np.empty(view.z.shape, np.int64)  # a second width would compile every callee twice
-    for k in range(view.z.shape[0]):
-        size = 0
-        for i in range(view.n):
-            if view.z[k, i]:
-                members[k, size] = i
-                size += 1
-    return members
-
-
-@inner
+@bare
 def largest_size(view):
     """Members of the largest community."""
     largest = 0
@@ -49,21 +35,28 @@ def largest_size(view):
 @inner
 def new_block(size, n):
     """Room for the rows of so many members."""
-    return Block(np.empty((size, n)), np.empty((size, n)), np.empty((size, n)), np.empty((size, n)), False)
+    return Block(np.empty((size, n)), np.empty((size, n)), np.empty((size, n)), np.empty((size, n)))
 
 
-@inner
-def load_block(view, members, k, incoming, room):
-    """The rows of community k, in the room of another block."""
-    x, e, y, seen, _ = room
+@bare
+def load_block(view, members, k, incoming, block):
+    """The rows of community k, in the place of another's."""
     row, links = (view.into, view.links_in) if incoming else (view.out, view.links_out)
     for s in range(view.size[k]):
         i = members[k, s]
         load_row(view, i, row)
-        for j in range(view.n):
-            x[s, j], e[s, j], y[s, j], seen[s, j] = row.x[j], row.e[j], 0.0, row.seen[j]
-        mark(links, i, y[s], 1.0)
-    return Block(x, e, y, seen, incoming)
+        copy(block.e[s], row.e)
+        if view.law.code != BERNOULLI:
+            copy(block.x[s], row.x)
+            copy(block.seen[s], row.seen)
+            block.y[s, :] = 0.0
+            mark(links, i, block.y[s], 1.0)
+
+
+@inlined
+def copy(target, source):
+    for j in range(source.size):
+        target[j] = source[j]
 
 
 @inlined
@@ -78,24 +71,21 @@ def take(law, block, s, j, c, line, size):
     return size + 1
 
 
-@inner
-def gather_block(view, members, block, k, m, line):
+@bare
+def gather_block(view, members, block, incoming, k, m, line):
     """The dyads of community k with m. An undirected pair that is in both, both ways, counts once, and moves twice."""
     law, z, directed, n_rows, n_columns = view.law, view.z, view.directed, view.size[k], view.size[m]
-    size, linear = 0, 0.0
+    size = 0
     for s in range(n_rows):
         i = members[k, s]
         if directed or not z[m, i]:
             for u in range(n_columns):
-                j = members[m, u]
-                size = take(law, block, s, j, 1.0, line, size)
-                linear += block.y[s, j]
+                size = take(law, block, s, members[m, u], 1.0, line, size)
         else:
             for u in range(n_columns):
                 j = members[m, u]
                 if j > i if k == m else not z[k, j]:
                     size = take(law, block, s, j, 1.0, line, size)
-                    linear += block.y[s, j]
     ones = size
     if not directed and k != m:
         for s in range(n_rows):
@@ -105,28 +95,41 @@ def gather_block(view, members, block, k, m, line):
                     j = members[m, u]
                     if j > i and z[k, j]:
                         size = take(law, block, s, j, 2.0, line, size)
-                        linear += 2.0 * block.y[s, j]
-    return Span(size, ones, linear)
+    return Span(size, ones, sum_links(view, members, incoming, k, m))
 
 
-@inner
+@bare
+def sum_links(view, members, incoming, k, m):
+    """sum of y c over the dyads of community k with m: a pair that moves twice is met from both ends."""
+    links, held, total = view.links_in if incoming else view.links_out, view.z[m], 0.0
+    for s in range(view.size[k]):
+        i = members[k, s]
+        for t in range(links.start[i], links.start[i + 1]):
+            if held[links.node[t]]:
+                total += links.value[t]
+    return 0.5 * total if k == m and not view.directed else total
+
+
+@bare
 def shift_block(view, members, block, k, m, delta):
     """Move the dyads of community k with m, whose weight moved."""
     factor = np.exp(delta)
-    x, e = block.x, block.e
     for s in range(view.size[k]):
-        for u in range(view.size[m]):
-            j = members[m, u]
-            x[s, j] += delta
-            e[s, j] *= factor
+        shift_some(view.law, block.x[s], block.e[s], members[m, : view.size[m]], delta, factor)
         if not view.directed and k != m and view.z[m, members[k, s]]:
-            for u in range(view.size[k]):
-                j = members[k, u]
-                x[s, j] += delta
-                e[s, j] *= factor
+            shift_some(view.law, block.x[s], block.e[s], members[k, : view.size[k]], delta, factor)
 
 
-@inner
+@inlined
+def shift_some(law, x, e, nodes, delta, factor):
+    for u in range(nodes.size):
+        e[nodes[u]] *= factor
+    if law.code != BERNOULLI:
+        for u in range(nodes.size):
+            x[nodes[u]] += delta
+
+
+@bare
 def shift_weight(view, k, m, delta):
     """w_km += delta, and the pulls with it."""
     factor = np.exp(delta)
@@ -142,7 +145,7 @@ def shift_weight(view, k, m, delta):
         shift_pulls(view.z, view.pull_out, view.exp_out, m, k, delta, factor)
 
 
-@inner
+@bare
 def shift_pulls(z, pull, exps, k, m, delta, factor):
     """The pulls of k by the members of m."""
     for j in range(z.shape[1]):

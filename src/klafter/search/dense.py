@@ -46,7 +46,7 @@ def give_birth(problem: Problem, state: State, rng, max_communities: int) -> Sta
     if slots <= 0:
         return state
     state = add_communities(state, np.zeros((slots, n)), 0.0)
-    births(problem, state, rng.permutation(n), np.arange(k, k + slots))
+    births(look(problem, state), rng.permutation(n), np.arange(k, k + slots))
     return drop_empty(state)
 
 

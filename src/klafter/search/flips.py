@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from klafter.core.kernel import inner, kernel
+from klafter.core.kernel import bare, kernel
 from klafter.core.objective import next_gain
 from klafter.core.rows import load_rows, shift_row
 from klafter.core.view import refresh_pulls
@@ -11,7 +11,7 @@ TINY_GAIN = 1e-9  # below this a gain is rounding
 PASSES = 20  # over one row before the next node has its turn
 
 
-@inner
+@bare
 def apply_flip(view, i, k):
     """Flip z_ik in the state and in node i's rows; the pulls of i are brought up to date at the end."""
     d = 1 - 2 * np.int64(view.z[k, i])
@@ -22,7 +22,7 @@ def apply_flip(view, i, k):
         shift_row(view.law, view.into, view.pull_in[k], view.exp_in[k], d)
 
 
-@inner
+@bare
 def flip_row(view, i, thresholds):
     """Every z_ik in turn, flipped where its gain exceeds the threshold; returns the fall of Q."""
     total = 0.0
@@ -43,7 +43,11 @@ def descend(view, nodes, only, passes):
 
     ``only`` one community is touched, and never emptied; -1 is all of them.
     """
-    thresholds = np.empty(view.z.shape[0])
+    return flip_rows(view, nodes, only, passes, np.empty(view.z.shape[0]))
+
+
+@bare
+def flip_rows(view, nodes, only, passes, thresholds):
     total = 0.0
     for i in nodes:
         load_rows(view, i)
@@ -60,7 +64,7 @@ def descend(view, nodes, only, passes):
     return total
 
 
-@inner
+@bare
 def draw_thresholds(view, i, thresholds, rng):
     """logit(u) for every community that others hold: flips that gain more are Gibbs draws of z_i."""
     for k in range(thresholds.size):

@@ -3,10 +3,12 @@
 Its weight w_kk reaches no other dyads, so a candidate costs its links and members times members, whatever n is.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from klafter.core.families import BERNOULLI, POISSON
-from klafter.core.kernel import inner, kernel
+from klafter.core.kernel import bare, inner
 from klafter.core.lines import Axis, Span, line_loss, minimise_line, new_line, put
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
@@ -16,12 +18,26 @@ from klafter.search.flips import TINY_GAIN
 from klafter.search.weights_kernels import NEWTON_STEPS
 
 
+class Room(NamedTuple):
+    """Where ``gather_dyads`` unfolds what is known of a node; it leaves the first three as it found them."""
+
+    y: np.ndarray  # (n,) of zeros
+    seen: np.ndarray  # (n,) of ones
+    extra: np.ndarray  # (n,) of zeros
+    mine: np.ndarray  # (K,) int64
+
+
 @inner
+def new_room(view):
+    return Room(np.zeros(view.n), np.ones(view.n), np.zeros(view.n), np.empty(view.z.shape[0], np.int64))
+
+
+@bare
 def gather_dyads(view, i, k, others, begin, end, shift, room, line, span):
     """Add to the line node i's observed dyads with others[begin:end]: x without community k, plus the shift."""
     law, z, coefficients = view.law, view.z, view.coefficients
-    y, seen, extra = room[0], room[1], room[2]
-    mine, n_mine, reach = np.empty(z.shape[0], np.int64), 0, 0.0
+    y, seen, extra, mine = room
+    n_mine, reach = 0, 0.0
     for m in range(z.shape[0]):
         if z[m, i] and m != k:
             mine[n_mine] = m
@@ -82,7 +98,7 @@ def fit_inside(view, k, members, size, room):
     return fall
 
 
-@inner
+@bare
 def mark_near(view, members, size, near):
     """Mark the members and the nodes linked to them."""
     for s in range(size):
@@ -94,11 +110,11 @@ def mark_near(view, members, size, near):
                 near[links.node[t]] = 1
 
 
-@inner
-def revise_inside(view, k, members, size, near, room):
+@bare
+def revise_inside(view, k, members, size, near, room, line):
     """Flip z_ik of every marked node where Q falls; the community is never emptied. Returns its size and the fall."""
     n, z, w, law, total = view.n, view.z, view.w[k, k], view.law, 0.0
-    line, begin = new_line(2 * n), np.int64(0)  # a literal would compile the callee twice
+    begin = np.int64(0)  # a literal would compile the callee twice
     for i in range(n):
         if not near[i] or (z[k, i] and size == 1):
             continue
@@ -123,7 +139,7 @@ def revise_inside(view, k, members, size, near, room):
     return size, total
 
 
-@kernel
+@inner
 def grow_inside(view, k, price, passes):
     """Fit w_kk and revise the members of k in turn; returns the fall of Q since k was empty.
 
@@ -131,8 +147,7 @@ def grow_inside(view, k, price, passes):
     """
     n = view.n
     members, size, at = np.empty(n, np.int64), view.size[k], 0
-    room = np.zeros((3, n))
-    room[1, :] = 1.0
+    room, line = new_room(view), new_line(2 * n)
     for i in range(n):
         if view.z[k, i]:
             members[at] = i
@@ -143,7 +158,7 @@ def grow_inside(view, k, price, passes):
         near = np.zeros(n, np.uint8)
         gain += fit_inside(view, k, members, size, room)
         mark_near(view, members, size, near)
-        size, step = revise_inside(view, k, members, size, near, room)
+        size, step = revise_inside(view, k, members, size, near, room, line)
         gain += step
         if step == 0.0 or gain + left * (gain - before) < 0.0:
             break

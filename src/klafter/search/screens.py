@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, POISSON
-from klafter.core.kernel import inner
+from klafter.core.kernel import bare, inner
 from klafter.core.objective import flip_price, next_gain
 from klafter.core.view import refresh_pulls
 from klafter.search.flips import apply_flip
@@ -26,10 +26,12 @@ class Screen(NamedTuple):
     n_held: np.ndarray  # (n,)
     held: np.ndarray  # (n, K)
     excess: np.ndarray  # (K,)
+    bounds: np.ndarray  # (K,)
     left: np.ndarray  # (K,)
+    means: np.ndarray  # (n,)
 
 
-@inner
+@bare
 def relist(view, i, screen):
     """After the memberships of i changed."""
     size = 0
@@ -44,23 +46,25 @@ def relist(view, i, screen):
 def new_screen(view):
     """A screen for the memberships as they are."""
     k, n = view.z.shape[0], view.n
-    screen = Screen(np.zeros(n, np.int64), np.empty((n, k), np.int64), np.empty(k), np.empty(k))
+    screen = Screen(
+        np.zeros(n, np.int64), np.empty((n, k), np.int64), np.empty(k), np.empty(k), np.empty(k), np.empty(n)
+    )
     for i in range(n):
         relist(view, i, screen)
     return screen
 
 
-@inner
+@bare
 def leave_hopeful(view, i, first, thresholds, screen):
     """Thresholds from ``first`` on, infinite where the bound of a flip is below; the view's rows are those of i."""
     law, w, n_communities = view.law, view.w, view.z.shape[0]
-    n_held, held, excess, left = screen.n_held, screen.held, screen.excess, screen.left
+    n_held, held, excess, bounds, left, means = screen
     for k in range(first, n_communities):
         left[k] = thresholds[k]
     clipped = view.out.base[1] != 0.0 or (view.directed and view.into.base[1] != 0.0)
     if clipped or (law.code != BERNOULLI and law.code != POISSON):
         return
-    bounds, means = np.zeros(n_communities), np.empty(view.n)
+    bounds[:] = 0.0
     for side in range(2 if view.directed else 1):
         e, links = (view.into.e, view.links_in) if side else (view.out.e, view.links_out)
         for j in range(view.n):
@@ -82,7 +86,7 @@ def leave_hopeful(view, i, first, thresholds, screen):
                 left[k] = np.inf
 
 
-@inner
+@bare
 def flip_hopeful(view, i, thresholds, screen):
     """``flip_row`` with fewer gains: those of flips that may exceed their threshold."""
     n_communities = view.z.shape[0]

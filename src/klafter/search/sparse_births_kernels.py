@@ -14,7 +14,8 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from klafter.core.kernel import inlined, inner, kernel
+from klafter.core.kernel import bare, inlined, inner, kernel
+from klafter.core.reference import define_reference
 from klafter.search.sparse_kernels import price
 
 EARLY = 7  # sets on the path before it may end for want of gain
@@ -22,7 +23,6 @@ LONGEST, PATH = 60, 4  # sets on a path; their nodes together, in multiples of n
 HUB = 200_000  # links a walk may look at: a hub says little of its neighbours
 
 
-@structref.register
 class ScratchType(types.StructRef):
     """The type of scratch space in kernels."""
 
@@ -31,12 +31,10 @@ class Scratch(structref.StructRefProxy):
     """What growth writes to; scores and marks are zero between calls. ``number`` counts the nodes touched."""
 
 
-structref.define_proxy(
-    Scratch, ScratchType, ["score", "inside", "seen", "touched", "value", "sorted", "path", "number"]
-)
+define_reference(Scratch, ScratchType, ["score", "inside", "seen", "touched", "value", "sorted", "path", "number"])
 
 
-@inner
+@bare
 def forget(scratch):
     """Clear the scores of all nodes that were looked at."""
     for v in range(scratch.number[0]):
@@ -79,7 +77,7 @@ def walk_set(view, owed, residual, seed, size, scratch):
     return nodes
 
 
-@inner
+@bare
 def spread(view, owed, i, sign, scratch):
     """What all nodes owe to links with i, added to their c_j or taken back."""
     score, seen, touched, number = scratch.score, scratch.seen, scratch.touched, scratch.number
@@ -90,7 +88,7 @@ def spread(view, owed, i, sign, scratch):
         score[node[p]] += sign * owed[p]
 
 
-@inner
+@bare
 def enter(view, owed, old, new, scratch):
     """Make the scores c_j of set ``old`` those of ``new``: only where they differ."""
     inside = scratch.inside
@@ -130,7 +128,7 @@ def best_scored(scratch, size):
     return chosen
 
 
-@inner
+@bare
 def nth_largest(values, count, rank):
     """The value at ``rank`` (from 1) of the first ``count`` in falling order, by quickselect in place."""
     low, high = 0, count - 1
@@ -217,7 +215,7 @@ def grow(view, owed, nodes, factor, hope, scratch):
     return scratch.path[stop[chosen] : stop[chosen + 1]].copy(), links[chosen] / pairs[chosen], best_gain
 
 
-@inner
+@bare
 def by_contrast(links, pairs, best):
     """The set on the path that stands out most from half its own strength, coming from the one with the best gain.
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from klafter.core.kernel import inlined, inner, kernel
+from klafter.core.kernel import bare, inlined, kernel
 
 TINY = 1e-300
 ENOUGH = 1e-9  # a gain below this is rounding
@@ -44,7 +44,7 @@ def expected_count(counts, y, x, chance):
     return y if counts else max(x, TINY) / chance
 
 
-@inner
+@bare
 def price(view, s):
     """lambda^2 + T (log S + log C(N, S)) of a community of s; nothing for an empty one."""
     if s == 0:
@@ -89,7 +89,7 @@ def shared_strength(view, j, mine):
     return view.background + common_strength(view.start, view.held, view.member, view.strength, j, mine)
 
 
-@inner
+@bare
 def mark_row(view, i, mine):
     """Set the marks of the communities of i, or clear them the second time."""
     first = view.start[i]
@@ -97,7 +97,7 @@ def mark_row(view, i, mine):
         mine[view.member[m]] ^= True
 
 
-@inner
+@bare
 def look_ahead(view, low, high):
     """Read what entries low..high will need of their nodes: such loads wait for memory together, but one after the
     other in a loop with branches. Returns a number that keeps the compiler from leaving them out."""
@@ -146,7 +146,7 @@ def tally_flips(view, i, mine, seen, gain, back, touched):
     return n_touched
 
 
-@kernel
+@bare
 def best_flip(view, i, mine, seen, gain, back, touched):
     """The flip of z_ik with the largest gain among i's communities and its neighbours': (k, gain), or (-1, 0).
 
@@ -168,7 +168,7 @@ def best_flip(view, i, mine, seen, gain, back, touched):
     return best, best_gain
 
 
-@inner
+@bare
 def flip_rest(view, i, k, inside, back):
     """The part of a flip's gain that is not links: -d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)}."""
     t, r, s = view.send[i], view.receive[i], view.size[k]
@@ -182,7 +182,7 @@ def flip_rest(view, i, k, inside, back):
     return rest if inside else -rest
 
 
-@kernel
+@bare
 def join(view, i, k):
     """z_ik becomes 1."""
     view.member[view.start[i] + view.held[i]] = k
@@ -192,7 +192,7 @@ def join(view, i, k):
     view.receive_sum[k] += view.receive[i]
 
 
-@inner
+@bare
 def leave(view, i, k):
     """z_ik becomes 0."""
     start, held, member = view.start, view.held, view.member
@@ -233,7 +233,7 @@ def settle_rows(view, low, high, flags, around):
     return total
 
 
-@kernel
+@bare
 def flip(view, i, k):
     """z_ik becomes 1 - z_ik."""
     if holds(view, i, k):
@@ -242,7 +242,7 @@ def flip(view, i, k):
         join(view, i, k)
 
 
-@inner
+@bare
 def holds(view, i, k):
     """Whether i is in community k."""
     start, held, member = view.start, view.held, view.member

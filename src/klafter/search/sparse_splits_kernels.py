@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from klafter.core.kernel import inner, kernel
+from klafter.core.kernel import bare, kernel
 
 
 @kernel
@@ -32,7 +32,7 @@ def second_vector(patch, strength, vector, turns):
     return value, degree
 
 
-@inner
+@bare
 def clear_first(vector, root, scaled):
     """Take the first eigenvector out, and make the length 1; ``scaled`` is (D + d)^-1/2 vector, whose mean returns."""
     along, mass, norm, mean = 0.0, 0.0, 0.0, 0.0
@@ -50,7 +50,7 @@ def clear_first(vector, root, scaled):
     return mean
 
 
-@inner
+@bare
 def multiply(patch, share, constant, root, vector, scaled):
     """vector <- (1 + M) vector / 2; returns vector' M vector."""
     value, start, node = 0.0, patch.start, patch.node

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from klafter.core.kernel import inner, kernel
+from klafter.core.kernel import bare, kernel
 from klafter.search.sparse_kernels import (
     common_strength,
     expected_count,
@@ -21,7 +21,7 @@ from klafter.search.sparse_kernels import (
 )
 
 
-@inner
+@bare
 def tally_pairs(view, i, mine, totals):
     """The row's part of sum t_i r_i z_ik and of the sum of a over hidden dyads inside, the background last."""
     last = len(view.size)
@@ -39,7 +39,7 @@ def tally_pairs(view, i, mine, totals):
                 totals[2, k] += a
 
 
-@inner
+@bare
 def first_above(sorted, low, high, bound):
     """The first entry of low..high that is not below the bound; ``high`` if there is none."""
     while low < high:

@@ -14,7 +14,8 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from klafter.core.kernel import inlined, inner, kernel
+from klafter.core.kernel import bare, inlined, kernel
+from klafter.core.reference import define_reference
 from klafter.search.sparse_kernels import (
     ENOUGH,
     expected_count,
@@ -41,7 +42,6 @@ PATCH = (
 )  # fmt: skip
 
 
-@structref.register
 class PatchType(types.StructRef):
     """The type of patches in kernels."""
 
@@ -50,7 +50,7 @@ class Patch(structref.StructRefProxy):
     """Links and hidden dyads among a few nodes, each listed by both ends."""
 
 
-structref.define_proxy(Patch, PatchType, list(PATCH))
+define_reference(Patch, PatchType, list(PATCH))
 
 
 @kernel
@@ -91,7 +91,7 @@ def cut_patch(view, nodes, out, local, mine, old, patch):
         local[nodes[v]] = -1
 
 
-@inner
+@bare
 def patch_pairs(view, nodes, patch, z, c):
     """P_c and the size of column c."""
     send, receive = view.send, view.receive

@@ -8,10 +8,10 @@ from numba import types
 from numba.experimental import structref
 
 from klafter.core.kernel import kernel
+from klafter.core.reference import define_reference
 from klafter.search.sparse_state import Problem, State
 
 
-@structref.register
 class ViewType(types.StructRef):
     """The type of views in kernels."""
 
@@ -20,7 +20,7 @@ class View(structref.StructRefProxy):
     """A reference to the fields, as kernels take it."""
 
 
-structref.define_proxy(View, ViewType, [*Problem._fields, *State._fields])
+define_reference(View, ViewType, [*Problem._fields, *State._fields])
 
 
 @kernel

@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.objective import weight_precisions
-from klafter.core.problem import BOUND, FLOOR, Problem, State, copy_state
+from klafter.core.problem import Priors, Problem, State, copy_state
 from klafter.core.view import look
-from klafter.search.lbfgs import minimise
-from klafter.search.weights_kernels import column_bends, derivatives, place
+from klafter.search.lbfgs import fit_parameters
+from klafter.search.weights_kernels import derivatives, place
 
 ITERATIONS = 15  # of L-BFGS between two rounds of flips
 
@@ -60,6 +59,13 @@ def unpack(free: Free, state: State, theta: np.ndarray) -> State:
     return State(state.z, w, offset if free.offset else state.offset, sender, receiver, coefficients)
 
 
+def weight_precisions(priors: Priors, k: int) -> np.ndarray:
+    """T / sw^2 of each entry of W."""
+    precisions = np.full((k, k), priors.offdiagonal)
+    np.fill_diagonal(precisions, priors.diagonal)
+    return precisions
+
+
 def _precisions(problem: Problem, free: Free, k: int) -> np.ndarray:
     priors, n = problem.priors, problem.dyads.n
     social = np.full(n, priors.sociality)
@@ -67,22 +73,8 @@ def _precisions(problem: Problem, free: Free, k: int) -> np.ndarray:
     return pack(free, weight_precisions(priors, k), priors.offset, social, social, coefficients)
 
 
-def _bounds(problem: Problem, free: Free, k: int) -> tuple[np.ndarray, np.ndarray]:
-    lower, n = max(problem.lower, -BOUND), problem.dyads.n
-    floor = FLOOR if problem.lower == 0.0 else lower
-    lows = pack(
-        free,
-        np.full((k, k), lower),
-        floor,
-        np.full(n, lower),
-        np.full(n, lower),
-        np.full(free.n_coefficients, lower),
-    )
-    return lows, np.full(len(lows), BOUND)
-
-
 def value_and_slope(problem: Problem, state: State) -> tuple[Free, np.ndarray, Callable]:
-    """The free entries, where they stand, and the function of them that L-BFGS minimises (Q up to a constant)."""
+    """The free entries, where they stand, and the function of them that the step minimises (Q up to a constant)."""
     free = free_entries(problem, state)
     precisions = _precisions(problem, free, len(state.z))
     view = look(problem, copy_state(state))
@@ -96,16 +88,10 @@ def value_and_slope(problem: Problem, state: State) -> tuple[Free, np.ndarray, C
 
 
 def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, tol: float = 1e-7) -> State:
-    """The state with W, b, s, r and g nearer to the minimum of Q: in units of the curvature where the search begins."""
-    free, theta, at = value_and_slope(problem, state)
-    if not len(theta):
-        return state
-    loss, first, second = derivatives(look(problem, state), True)
-    precisions = _precisions(problem, free, len(state.z))
-    begin = loss + 0.5 * (precisions * theta**2).sum(), first + precisions * theta
-    scale = 1.0 / np.maximum(second + precisions, 1e-3)
-    bounds = _bounds(problem, free, len(state.z))
-    return unpack(free, state, minimise(at, theta, begin, scale, bounds, iterations, tol))
+    """The state with W, b, s, r and g nearer to the minimum of Q."""
+    state = copy_state(state)
+    fit_parameters(look(problem, state), iterations, tol)
+    return state
 
 
 def evidence_price(problem: Problem, state: State, among: np.ndarray | None = None) -> float:
@@ -122,13 +108,3 @@ def evidence_price(problem: Problem, state: State, among: np.ndarray | None = No
     if among is not None:
         prices = prices[np.isin(free.rows, among) | np.isin(free.columns, among)]
     return 0.5 * problem.priors.temperature * float(prices.sum())
-
-
-def column_evidence(problem: Problem, view, k: int) -> float:
-    """The same for the weights of one community, from the dyads of its members alone."""
-    if problem.priors.temperature == 0.0:
-        return 0.0
-    bends = column_bends(view, k)
-    precisions = np.full(bends.shape, problem.priors.offdiagonal)
-    precisions[:, k] = problem.priors.diagonal
-    return 0.5 * problem.priors.temperature * float(np.log1p(bends / precisions).sum())

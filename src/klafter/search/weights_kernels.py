@@ -5,22 +5,22 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, slope
-from klafter.core.kernel import inner, kernel
+from klafter.core.kernel import bare, inner, kernel
 from klafter.core.lines import Axis, minimise_line, new_line
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, mark, row_loss
-from klafter.core.view import refresh_column, refresh_columns
+from klafter.core.view import list_members, refresh_column, refresh_columns
 from klafter.search import blocks
 
 NEWTON_STEPS = 3
 
 
-@inner
-def fit_weight(view, members, block, k, m, line):
+@bare
+def fit_weight(view, members, block, incoming, k, m, line):
     """Minimise Q over w_km, or w_mk where the block is of incoming dyads; returns its fall."""
-    row, column = (m, k) if block.incoming else (k, m)
-    span = blocks.gather_block(view, members, block, k, m, line)
+    row, column = (m, k) if incoming else (k, m)
+    span = blocks.gather_block(view, members, block, incoming, k, m, line)
     precision = view.priors.diagonal if k == m else view.priors.offdiagonal
     axis = Axis(view.w[row, column], precision, view.lower, BOUND)
     delta, fall = minimise_line(view.law, line, span, axis, NEWTON_STEPS)
@@ -33,16 +33,22 @@ def fit_weight(view, members, block, k, m, line):
 @kernel
 def fit_column(view, k, diagonal_only):
     """Minimise Q over the weights of community k, one after the other; returns its fall."""
-    members, fall = blocks.list_members(view), 0.0
+    members = list_members(view)
     largest = view.size[k] if diagonal_only else blocks.largest_size(view)
-    line = new_line(view.size[k] * largest)
+    block = blocks.new_block(view.size[k], view.n)
+    return fit_entries(view, k, diagonal_only, members, block, new_line(view.size[k] * largest))
+
+
+@bare
+def fit_entries(view, k, diagonal_only, members, block, line):
+    fall = 0.0
     for incoming in range(2 if view.directed and not diagonal_only else 1):
-        block = blocks.load_block(view, members, k, incoming == 1, blocks.new_block(view.size[k], view.n))
+        blocks.load_block(view, members, k, incoming == 1, block)
         if not incoming:
-            fall += fit_weight(view, members, block, k, k, line)
+            fall += fit_weight(view, members, block, False, k, k, line)
         for m in range(view.z.shape[0]):
             if not diagonal_only and m != k and view.size[m] > 0:
-                fall += fit_weight(view, members, block, k, m, line)
+                fall += fit_weight(view, members, block, incoming == 1, k, m, line)
     refresh_column(view, k)
     return fall
 
@@ -62,7 +68,7 @@ def new_sums(view):
     return Sums(np.zeros((k, n)), np.zeros(n), np.zeros(n), np.zeros(p))
 
 
-@inner
+@bare
 def add_row(view, i, begin, values, power, sums):
     """Add a derivative of node i's dyads with nodes from ``begin`` on; covariates count to the power."""
     total, receivers = 0.0, sums.receivers[begin:]
@@ -85,10 +91,23 @@ def add_row(view, i, begin, values, power, sums):
 @inner
 def as_vector(view, members, sums):
     """What each free parameter collects, in the order of ``pack``."""
+    vector = np.empty(n_free(view))
+    collect(view, members, sums, vector)
+    return vector
+
+
+@bare
+def n_free(view):
+    """How many parameters are free."""
+    n_communities, n = view.z.shape[0], view.n
+    size = n_communities**2 if view.directed else n_communities * (n_communities + 1) // 2
+    social = (2 * n if view.directed else n) if view.has_sociality else 0
+    return size + (1 if view.has_offset else 0) + social + view.coefficients.size
+
+
+@bare
+def collect(view, members, sums, vector):
     sizes, directed, n_communities, n = view.size, view.directed, view.z.shape[0], view.n
-    size = n_communities**2 if directed else n_communities * (n_communities + 1) // 2
-    social = (2 * n if directed else n) if view.has_sociality else 0
-    vector = np.empty(size + (1 if view.has_offset else 0) + social + sums.coefficients.size)
     t = 0
     for k in range(n_communities):
         for m in range(0 if directed else k, n_communities):
@@ -112,70 +131,101 @@ def as_vector(view, members, sums):
                 vector[t + n + i] = sums.receivers[i]
             else:
                 vector[t + i] += sums.receivers[i]
-        t += social
+        t += 2 * n if directed else n
     for p in range(sums.coefficients.size):
         vector[t + p] = sums.coefficients[p]
-    return vector
 
 
 @kernel
 def derivatives(view, bend):
     """The loss, its slope in every free parameter and, where ``bend`` is set, its curvature along each."""
-    n, row, law, links, members = view.n, view.out, view.law, np.zeros(view.n), blocks.list_members(view)
-    slopes, bends, firsts, seconds = new_sums(view), new_sums(view), np.empty(n), np.empty(n)
-    total = 0.0
-    for i in range(n):
-        begin = 0 if view.directed else i + 1
-        x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], links[begin:]
-        first, second = firsts[begin:], seconds[begin:]
-        load_tail(view, i, row, begin)
-        mark(view.links_out, i, links, 1.0)
-        total += row_loss(law, row, view.links_out, i, begin)
-        if law.code == BERNOULLI:  # e^x is there already
-            for j in range(y.size):
-                first[j] = e[j] / (1.0 + e[j])
-                second[j] = first[j] * (1.0 - first[j])
-                first[j] -= y[j]
-        else:
-            for j in range(y.size):
-                first[j] = seen[j] * slope(law, y[j], x[j])
-                second[j] = seen[j] * curvature(law, y[j], x[j])
-        mark(view.links_out, i, links, 0.0)
-        add_row(view, i, begin, first, 1, slopes)
-        if bend:
-            add_row(view, i, begin, second, 2, bends)
+    slopes, bends, members, room = new_sums(view), new_sums(view), list_members(view), np.zeros((3, view.n))
+    total = sum_derivatives(view, bend, slopes, bends, room)
     slope_vector = as_vector(view, members, slopes)
     return total, slope_vector, as_vector(view, members, bends) if bend else slope_vector
 
 
-@kernel
-def column_bends(view, k):
+@bare
+def sum_derivatives(view, bend, slopes, bends, room):
+    """Add up both derivatives over all dyads; returns the loss. Of the room the last row is zeros."""
+    row, law, links, marks, total = view.out, view.law, view.links_out, room[2], 0.0
+    for i in range(view.n):
+        begin = 0 if view.directed else i + 1
+        load_tail(view, i, row, begin)
+        total += row_loss(law, row, links, i, begin)
+        first, second = room[0, begin:], room[1, begin:]
+        mark(links, i, marks, 1.0)
+        row_derivatives(law, row, marks, begin, first, second)
+        mark(links, i, marks, 0.0)
+        add_row(view, i, begin, first, 1, slopes)
+        if bend:
+            add_row(view, i, begin, second, 2, bends)
+    return total
+
+
+@bare
+def row_derivatives(law, row, y, begin, first, second):
+    """Slope and curvature of the loss of a row's dyads from ``begin`` on, 0 where not observed."""
+    x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], y[begin:]
+    if law.code == BERNOULLI:  # e^x is there already
+        for j in range(y.size):
+            p = e[j] / (1.0 + e[j])
+            first[j] = p - y[j]
+            second[j] = p * (1.0 - p)
+    else:
+        for j in range(y.size):
+            first[j] = seen[j] * slope(law, y[j], x[j])
+            second[j] = seen[j] * curvature(law, y[j], x[j])
+
+
+@inner
+def column_evidence(view, k):
+    """T/2 sum of log(1 + curvature / precision) over the weights of community k, from the dyads of its members.
+
+    What Laplace's method charges for weights that are free; see ``weights.evidence_price``.
+    """
+    if view.priors.temperature == 0.0:
+        return 0.0
+    bends = np.zeros((2 if view.directed else 1, view.z.shape[0]))
+    add_bends(view, k, bends, np.zeros((3, view.n)))
+    total = 0.0
+    for side in range(bends.shape[0]):
+        for m in range(bends.shape[1]):
+            precision = view.priors.diagonal if m == k else view.priors.offdiagonal
+            total += np.log1p(bends[side, m] / precision)
+    return 0.5 * view.priors.temperature * total
+
+
+@bare
+def add_bends(view, k, bends, room):
     """Curvatures of the loss along w_km and, where directed, along w_mk for every m (w_kk once)."""
-    law, n, z, y = view.law, view.n, view.z, np.zeros(view.n)
-    bends, second = np.zeros((2 if view.directed else 1, z.shape[0])), np.empty(n)
+    first, second, y, z = room[0], room[1], room[2], view.z
     for side in range(bends.shape[0]):
         row, links = (view.into, view.links_in) if side else (view.out, view.links_out)
-        for i in range(n):
+        for i in range(view.n):
             if not z[k, i]:
                 continue
             load_row(view, i, row)
             mark(links, i, y, 1.0)
-            for j in range(n):
-                second[j] = row.seen[j] * curvature(law, y[j], row.x[j])
+            row_derivatives(view.law, row, y, 0, first, second)
             mark(links, i, y, 0.0)
             for m in range(z.shape[0]):
                 if side and m == k:
                     continue
-                for j in range(n):
+                for j in range(second.size):
                     bends[side, m] += second[j] * z[m, j]
     if not view.directed:
         bends[0, k] *= 0.5
-    return bends
 
 
 @kernel
 def place(view, theta):
     """Give every free parameter its value, in the order of ``pack``."""
+    spread(view, theta, list_members(view))
+
+
+@bare
+def spread(view, theta, members):
     t = 0
     for k in range(view.z.shape[0]):
         for m in range(0 if view.directed else k, view.z.shape[0]):
@@ -194,4 +244,24 @@ def place(view, theta):
             t += 1
     for p in range(view.coefficients.size):
         view.coefficients[p] = theta[t + p]
-    refresh_columns(view, blocks.list_members(view))
+    refresh_columns(view, members)
+
+
+@bare
+def gather(view, theta):
+    """The value of every free parameter, in the order of ``pack``."""
+    t = 0
+    for k in range(view.z.shape[0]):
+        for m in range(0 if view.directed else k, view.z.shape[0]):
+            theta[t] = view.w[k, m]
+            t += 1
+    if view.has_offset:
+        theta[t] = view.offset[0]
+        t += 1
+    for side in range(2 if view.directed else 1):
+        values = view.receiver if side else view.sender
+        for i in range(view.n if view.has_sociality else 0):
+            theta[t] = values[i]
+            t += 1
+    for p in range(view.coefficients.size):
+        theta[t + p] = view.coefficients[p]
