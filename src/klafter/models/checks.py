@@ -14,12 +14,13 @@ def check_choice(model, name: str, choices) -> None:
         _refuse(model, name, "one of " + ", ".join(repr(choice) for choice in choices))
 
 
-def check_integer(model, name: str, low: int, *, optional: bool = False) -> None:
+def check_integer(model, name: str, low: int, *, optional: bool = False, or_else: str = "None") -> None:
     value = getattr(model, name)
     if value is None and optional:
         return
     if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
-        _refuse(model, name, f"a whole number of at least {low}" + (" or None" if optional else ""))
+        others = f" or {or_else}" if optional or or_else != "None" else ""
+        _refuse(model, name, f"a whole number of at least {low}{others}")
 
 
 def check_real(model, name: str, low: float = -np.inf, *, strict: bool = False) -> None:

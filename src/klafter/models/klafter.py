@@ -20,6 +20,7 @@ from klafter.models.restart import Outcome, Recipe, Task, restart
 from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
+RUNS, FEWEST_RUNS = ((500, 6), (1_000, 4)), 2  # restarts up to so many nodes, and beyond
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
 FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
 
@@ -46,10 +47,11 @@ class KLafter(Growing):
         Standard deviation of affinities inside and between communities.
     structure : float
         Weight, in log odds, of the structural expert in predictions of 0/1 links; 0 turns it off.
-    n_init : int
+    n_init : int or "auto"
         Restarts: the best gives the communities, predictions average all. The best is the one with the
         lowest objective, communities of a handful of nodes paying for their affinities by Laplace's method. On small
-        networks each restart begins several times.
+        networks each restart begins several times. "auto" makes six up to 500 nodes, four up to 1,000 and two beyond,
+        and four on the sparse engine.
     n_smooth : int
         Sweeps of the posterior around each optimum that predictions average, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. The search tries once
@@ -101,7 +103,7 @@ class KLafter(Growing):
         weight_scale=3.2,
         offdiagonal_scale=1.4,
         structure=0.5,
-        n_init=4,
+        n_init="auto",
         n_smooth=240,
         n_communities=None,
         max_communities=None,
@@ -140,7 +142,8 @@ class KLafter(Growing):
         for name in ("temperature", "weight_scale", "offdiagonal_scale", "structure", "tol"):
             check_real(self, name, low=0.0, strict=name.endswith("scale"))
         check_real(self, "penalty")
-        check_integer(self, "n_init", 1)
+        if self.n_init != "auto":
+            check_integer(self, "n_init", 1, or_else='"auto"')
         check_integer(self, "n_smooth", 0)
         check_integer(self, "max_iter", 1)
         check_integer(self, "n_communities", 1, optional=True)
@@ -163,7 +166,7 @@ class KLafter(Growing):
                 )
             return "exposure"
         if large:
-            hours = 0.05 * self.n_init * (graph.n_nodes / DENSE_LIMIT) ** 2
+            hours = 0.05 * self._n_runs(graph.n_nodes) * (graph.n_nodes / DENSE_LIMIT) ** 2
             log.warning(
                 "The dense engine will take about %.1f hours on %d nodes; link='exposure' takes minutes.",
                 hours,
@@ -181,6 +184,12 @@ class KLafter(Growing):
         priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
         return make_problem(graph, Law(family.code), priors, sociality=self.sociality), unit
 
+    def _n_runs(self, n_nodes: int) -> int:
+        """Restarts of the dense engine: predictions gain from each, and small networks can afford them."""
+        if self.n_init != "auto":
+            return self.n_init
+        return next((runs for most, runs in RUNS if n_nodes <= most), FEWEST_RUNS)
+
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
         max_draws = max(FEWEST_DRAWS, min(MOST_DRAWS, KEPT // n_nodes))
@@ -193,9 +202,8 @@ class KLafter(Growing):
             return
         problem, unit = self._problem(graph)
         warm = self._warm_state(graph, previous, unit)
-        tasks = [
-            Task(r, self.n_init, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(self.n_init))
-        ]
+        n_runs = self._n_runs(graph.n_nodes)
+        tasks = [Task(r, n_runs, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(n_runs))]
         with announce_compilation():
             outcomes = run(partial(_job, problem, self._recipe(graph.n_nodes), callback), tasks, self.n_jobs, client)
         self._keep(graph, outcomes, unit)
@@ -206,7 +214,8 @@ class KLafter(Growing):
 
         if client is not None:
             return distributed.fit_graph(self, graph, seeds, callback, client)
-        n_runs = self.n_init if graph.n_nodes <= SEVERAL_LIMIT else 1
+        n_runs = 4 if self.n_init == "auto" else self.n_init
+        n_runs = n_runs if graph.n_nodes <= SEVERAL_LIMIT else 1
         with announce_compilation():
             outcomes = run(
                 lambda task, stop: large.search(self, graph, task[1], task[0], n_runs, callback, stop),
