@@ -106,9 +106,12 @@ def state_of(draw: Draw, problem: Problem) -> State:
 
     The background is a last community of all, whose loadings are t; directed, r follows with a second set.
     """
-    directed, loadings, scale = problem.half == 1.0, sp.csc_array(draw.memberships), sp.csr_array(draw.affinities)
-    k = scale.shape[0] // (2 if directed else 1) - 1
-    send = loadings[:, [k]].toarray().ravel()
-    receive = loadings[:, [2 * k + 1]].toarray().ravel() if directed else send
+    directed, loadings, scale = problem.half == 1.0, sp.csr_array(draw.memberships), sp.csr_array(draw.affinities)
+    k, column = scale.shape[0] // (2 if directed else 1) - 1, loadings.indices
+    start = np.concatenate([[0], np.cumsum(column < k)])[loadings.indptr]
+    z = sp.csr_array((np.ones(start[-1]), column[column < k], start), shape=(loadings.shape[0], k))
+    z.sort_indices()
+    send = loadings.data[column == k]
+    receive = loadings.data[column == 2 * k + 1] if directed else send
     strength = (scale[: k + 1, k + 1 :] if directed else scale).diagonal()
-    return as_state(problem, sp.csr_array(loadings[:, :k]), strength[:k], strength[k], send, receive)
+    return as_state(problem, z, strength[:k], strength[k], send, receive)
