@@ -42,7 +42,7 @@ def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4, among: n
 def weights(problem: Problem, state: State, crew: Crew, *, factors: bool = True, rounds: int = 2) -> State:
     """A few steps of w, e and t."""
     for _ in range(rounds):
-        state, _ = weight_step(problem, state, crew, factors=factors)
+        state = weight_step(problem, state, crew, factors=factors)
     return state
 
 

@@ -129,7 +129,7 @@ def tally(shard: Shard, view: View):
     """This shard's part of the totals: sum_links h, sums by community, expected counts of its nodes."""
     problem, state, own = unfold(shard, view)
     part, sent, received = np.zeros((3, len(state.size) + 1)), np.zeros(own), np.zeros(own)
-    return tally_rows(look(problem, state), 0, own, part, sent, received), part, sent, received
+    return tally_rows(look(problem, state), 0, own, part, sent, received, True), part, sent, received
 
 
 def propose(shard: Shard, view: View):

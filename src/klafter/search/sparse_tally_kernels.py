@@ -72,8 +72,8 @@ def fit_rows(view, low, high, totals):
 
 
 @kernel
-def tally_rows(view, low, high, totals, sent, received):
-    """Sums over the rows low..high that the objective and the weights need; returns sum_links h.
+def tally_rows(view, low, high, totals, sent, received, fitted):
+    """Sums over the rows low..high that the weights need; returns sum_links h if asked for, a sixth of the work.
 
     ``totals`` is (3, K + 1), the background last: expected counts credited to each community, sum t_i r_i z_ik,
     and the sum of a over hidden dyads inside. ``sent`` and ``received`` take the expected counts of each node.
@@ -93,7 +93,8 @@ def tally_rows(view, low, high, totals, sent, received):
             u = background + common_strength(start, held, member, strength, j, mine)
             x = exposure_factor(view, i, p) * u
             chance = link_chance(counts, x)
-            fit += 0.5 * link_term(counts, y, x, chance)
+            if fitted:
+                fit += 0.5 * link_term(counts, y, x, chance)
             share = expected_count(counts, y, x, chance)
             if p < middle:
                 as_source += share

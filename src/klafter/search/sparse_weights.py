@@ -32,15 +32,17 @@ class Totals(NamedTuple):
 
 
 def totals(problem: Problem, state: State, crew: Crew) -> Totals:
-    """One pass over the links."""
+    """One pass over the links, for all but the objective."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
-    return _summed(
-        problem, state, crew, lambda *rows: tally_rows(look(problem, state), *rows, sent, received), sent, received
-    )
+
+    def work(*rows):
+        return tally_rows(look(problem, state), *rows, sent, received, False)
+
+    return _summed(problem, state, crew, work, sent, received)
 
 
 def fit_totals(problem: Problem, state: State, crew: Crew) -> Totals:
-    """The same for the objective alone, in less than half the time: no expected counts."""
+    """One pass for the objective alone, in half the time: no expected counts."""
     none = np.zeros(0)
     return _summed(problem, state, crew, lambda *rows: fit_rows(look(problem, state), *rows), none, none)
 
@@ -127,14 +129,13 @@ def _new_strengths(state: State, sums: Totals) -> State:
     return state._replace(background=max(float(new[-1]), min(FLOOR, state.background)))
 
 
-def weight_step(problem: Problem, state: State, crew: Crew, *, factors: bool = True) -> tuple[State, float]:
-    """One step of w, e and, if asked for, t, in place; returns the state and the objective it started from."""
+def weight_step(problem: Problem, state: State, crew: Crew, *, factors: bool = True) -> State:
+    """One step of w, e and, if asked for, t, in place."""
     sums = totals(problem, state, crew)
-    before = objective_from(problem, state, sums)
     state = _new_strengths(state, sums)
     if factors and np.isfinite(problem.shrinkage):
         state = _factor_steps(problem, state, sums)
-    return state, before
+    return state
 
 
 def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2) -> State:
