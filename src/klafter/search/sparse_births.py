@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from klafter.search.sparse_births_kernels import PATH, Scratch, around_set, grow, walk_set
+from klafter.search.sparse_births_kernels import Scratch, around_set, grow, scratch_space, walk_set
 from klafter.search.sparse_echoes import alike, echoes, unexplained
 from klafter.search.sparse_owed_kernels import owe_rows
 from klafter.search.sparse_parallel import Crew
@@ -37,18 +37,10 @@ class Space(NamedTuple):
     local: np.ndarray
 
 
-def scratch_space(n: int) -> Scratch:
-    """Scratch space for growth."""
-    return Scratch(
-        np.zeros(n), np.zeros(n, np.int8), np.zeros(n, bool), np.zeros(n, np.int32), np.zeros(n), np.zeros(n),
-        np.zeros(PATH * n, np.int32), np.zeros(1, np.int64),
-    )  # fmt: skip
-
-
 def own_space(problem: Problem, crew: Crew) -> Space:
     """This thread's scratch space for the rows of a problem."""
     rows = len(problem.start) - 1
-    return crew.scratch(lambda: Space(scratch_space(rows), np.full(rows, -1)), rows)
+    return crew.scratch(lambda: Space(scratch_space(np.zeros(rows, np.int8)), np.full(rows, -1)), rows)
 
 
 def births(

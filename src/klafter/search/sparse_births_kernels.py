@@ -34,6 +34,16 @@ class Scratch(structref.StructRefProxy):
 define_reference(Scratch, ScratchType, ["score", "inside", "seen", "touched", "value", "sorted", "path", "number"])
 
 
+@kernel
+def scratch_space(inside):
+    """Scratch space for as many nodes as there are marks; made here, since a call of Scratch is compiled every time."""
+    n = len(inside)
+    return Scratch(
+        np.zeros(n), inside, np.zeros(n, np.bool_), np.empty(n, np.int32), np.zeros(n), np.zeros(n),
+        np.empty(PATH * n, np.int32), np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
 @bare
 def forget(scratch):
     """Clear the scores of all nodes that were looked at."""

@@ -29,11 +29,6 @@ def cut(view: View, problem: Problem, state: State, nodes, out, local) -> tuple[
     links = int(number.sum())
     hidden = int((problem.hidden_start[nodes + 1] - problem.hidden_start[nodes]).sum())
     old, room = np.zeros((len(out), len(nodes)), bool), number - state.held[nodes]
-    first = np.zeros((2, len(nodes) + 1), np.int64)
-    patch = Patch(
-        first[0], np.empty(links, np.int64), np.empty(links), np.empty(links), np.empty(links),
-        first[1], np.empty(hidden, np.int64), np.empty(hidden), room,
-    )  # fmt: skip
-    cut_patch(view, nodes, out, local, np.zeros(len(state.size), bool), old, patch)
+    patch = cut_patch(view, nodes, out, local, np.zeros(len(state.size), bool), old, room, links, hidden)
     room += old.sum(axis=0)
     return patch, old, room

@@ -54,13 +54,16 @@ define_reference(Patch, PatchType, list(PATCH))
 
 
 @kernel
-def cut_patch(view, nodes, out, local, mine, old, patch):
-    """Fill the patch of ``nodes`` without communities ``out``, and the columns ``old`` (q, m) of these.
+def cut_patch(view, nodes, out, local, mine, old, room, links, hidden):
+    """The patch of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
 
-    ``local`` is (n,), -1 everywhere before and after; ``mine`` is (K,), false.
+    ``local`` is (n,), -1 everywhere before and after; ``mine`` is (K,), false. ``links`` and ``hidden`` are the most
+    entries there may be.
     """
     start, node, hidden_node = view.start, view.node, view.hidden_node
-    factor, base = patch.factor, patch.base
+    near, factor, base, value = np.zeros(links, np.int64), np.empty(links), np.empty(links), np.empty(links)
+    hidden_near, hidden_a = np.zeros(hidden, np.int64), np.empty(hidden)
+    stop, hidden_stop = np.zeros(len(nodes) + 1, np.int64), np.zeros(len(nodes) + 1, np.int64)
     for v in range(len(nodes)):
         local[nodes[v]] = v
     at, hidden_at = 0, 0
@@ -73,22 +76,23 @@ def cut_patch(view, nodes, out, local, mine, old, patch):
         for p in range(start[i], start[i + 1]):
             j = node[p]
             if local[j] >= 0:
-                patch.node[at], patch.value[at] = local[j], view.value[p]
+                near[at], value[at] = local[j], view.value[p]
                 factor[at] = exposure_factor(view, i, p)
                 base[at] = shared_strength(view, j, mine)
                 at += 1
-        patch.start[v + 1] = at
+        stop[v + 1] = at
         for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
             if local[hidden_node[p]] >= 0:
-                patch.hidden_node[hidden_at] = local[hidden_node[p]]
-                patch.hidden_factor[hidden_at] = hidden_factor(view, i, p)
+                hidden_near[hidden_at] = local[hidden_node[p]]
+                hidden_a[hidden_at] = hidden_factor(view, i, p)
                 hidden_at += 1
-        patch.hidden_start[v + 1] = hidden_at
+        hidden_stop[v + 1] = hidden_at
         for c in range(len(out)):
             mine[out[c]] = old[c, v]
         mark_row(view, i, mine)
     for v in range(len(nodes)):
         local[nodes[v]] = -1
+    return Patch(stop, near, factor, base, value, hidden_stop, hidden_near, hidden_a, room)
 
 
 @bare
