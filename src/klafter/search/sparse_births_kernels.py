@@ -16,7 +16,7 @@ from numba.experimental import structref
 
 from klafter.core.kernel import bare, inlined, inner, kernel
 from klafter.core.reference import define_reference
-from klafter.search.sparse_kernels import price
+from klafter.search.sparse_kernels import at_least, price
 
 EARLY = 7  # sets on the path before it may end for want of gain
 LONGEST, PATH = 60, 4  # sets on a path; their nodes together, in multiples of n
@@ -123,7 +123,7 @@ def best_scored(scratch, size):
         if value[v] > 0.0:
             scratch.sorted[positive] = value[v]
             positive += 1
-    size = min(size, positive)
+    size = size if size < positive else positive
     cut = nth_largest(scratch.sorted, positive, size) if 0 < size < positive else 0.0
     chosen = np.empty(size, np.int32)
     at = 0
@@ -174,7 +174,7 @@ def rank(view, nodes, size, scratch):
         links += 0.5 * score[i]
         send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
     pairs = half * (send_sum * receive_sum - own)
-    w = links / max(pairs, 1e-300)
+    w = links / at_least(pairs, 1e-300)
     theta = w / math.log1p(w / view.background) if w > 0.0 else 0.0
     for v in range(scratch.number[0]):
         j = touched[v]
@@ -198,18 +198,18 @@ def around_set(view, owed, nodes, size, scratch):
 def grow(view, owed, nodes, factor, hope, scratch):
     """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path."""
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
-    size, length, best, best_gain = len(nodes) + 0.0, 0, int(stop[0]), -np.inf
+    size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
     enter(view, owed, nodes[:0], nodes, scratch)
     beyond = 2 if hope == 1.0 else 3  # a weak community shows on a path that is less smooth
-    while len(nodes) > 1 and length < max(best + beyond, EARLY) and length < LONGEST:
+    while len(nodes) > 1 and (length < best + beyond or length < EARLY) and length < LONGEST:
         if stop[length] + len(nodes) > len(scratch.path):
             break
         size *= factor
-        grown, e_c, p_c = rank(view, nodes, int(size), scratch)
+        grown, e_c, p_c = rank(view, nodes, np.int64(size), scratch)
         for v in range(len(nodes)):
             scratch.path[stop[length] + v] = nodes[v]
         stop[length + 1] = stop[length] + len(nodes)
-        links[length], pairs[length] = e_c, max(p_c, 1e-300)
+        links[length], pairs[length] = e_c, at_least(p_c, 1e-300)
         gain = e_c * math.log1p(e_c / pairs[length] / (hope * view.background)) - e_c - price(view, len(nodes))
         if gain > best_gain:
             best, best_gain = length, gain

@@ -20,9 +20,15 @@ ENOUGH = 1e-9  # a gain below this is rounding
 
 
 @inlined
+def at_least(x, low):
+    """The larger of two numbers; max() of Numba packs them into a tuple, which takes longer to compile."""
+    return low if x < low else x
+
+
+@inlined
 def link_chance(counts, x):
     """What the link terms at x have in common: P(link) = 1 - e^-x, or x itself for counts."""
-    return max(x if counts else -math.expm1(-x), TINY)
+    return at_least(x if counts else -math.expm1(-x), TINY)
 
 
 @inlined
@@ -41,7 +47,7 @@ def link_change(counts, y, x, chance, step):
 @inlined
 def expected_count(counts, y, x, chance):
     """E[m | y] of the Poisson count m behind a link: x / (1 - e^-x), or y itself."""
-    return y if counts else max(x, TINY) / chance
+    return y if counts else at_least(x, TINY) / chance
 
 
 @bare

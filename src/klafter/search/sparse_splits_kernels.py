@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from klafter.core.kernel import bare, kernel
+from klafter.search.sparse_kernels import at_least
 
 
 @kernel
@@ -24,7 +25,7 @@ def second_vector(patch, strength, vector, turns):
     for v in range(m):
         degree += root[v] / m
     for v in range(m):
-        root[v] = math.sqrt(max(root[v] + degree, 1e-12))
+        root[v] = math.sqrt(at_least(root[v] + degree, 1e-12))
     scaled, value = np.empty(m), 0.0
     for _ in range(turns):
         mean = clear_first(vector, root, scaled)
@@ -42,7 +43,7 @@ def clear_first(vector, root, scaled):
     for v in range(len(root)):
         vector[v] -= along * root[v] / mass
         norm += vector[v] * vector[v]
-    norm = math.sqrt(max(norm, 1e-300))
+    norm = math.sqrt(at_least(norm, 1e-300))
     for v in range(len(root)):
         vector[v] /= norm
         scaled[v] = vector[v] / root[v]

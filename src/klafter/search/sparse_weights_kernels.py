@@ -3,7 +3,7 @@
 import numpy as np
 
 from klafter.core.kernel import kernel
-from klafter.search.sparse_kernels import mark_row, shared_strength
+from klafter.search.sparse_kernels import at_least, mark_row, shared_strength
 
 
 @kernel
@@ -36,7 +36,7 @@ def factor_step(view, expected, own, own_sum, other, other_sum, as_source):
                 j = view.hidden_node[p]
                 rate -= other[j] * shared_strength(view, j, mine)
             mark_row(view, i, mine)
-        change = (a + expected[i]) / (a + max(rate, 0.0)) - own[i]
+        change = (a + expected[i]) / (a + at_least(rate, 0.0)) - own[i]
         own[i] += change
         if shared:
             everybody += change
