@@ -1,5 +1,6 @@
 """What the decorators of kernels promise."""
 
+import gc
 import sys
 import time
 
@@ -82,3 +83,13 @@ def test_compilation_is_announced_and_slow_work_is_not(caplog):
         slow(2)
         time.sleep(0.2)
     assert [record.getMessage()[:9] for record in caplog.records] == ["Compiling"]
+
+
+def test_garbage_waits_while_something_is_compiled():
+    often = gc.get_threshold()
+    slow = njit(lambda x: x + 2)
+    with announce_compilation():
+        assert gc.get_threshold() == often
+        slow(1)
+        assert gc.get_threshold()[0] > often[0]
+    assert gc.get_threshold() == often
