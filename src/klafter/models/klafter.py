@@ -20,7 +20,7 @@ from klafter.models.restart import Outcome, Recipe, Task, restart
 from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
-RUNS, FEWEST_RUNS = ((500, 6), (1_000, 4)), 2  # restarts up to so many nodes, and beyond
+FEW_NODES, RUNS = 500, (6, 4)  # restarts up to so many nodes, and beyond
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
 FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
 
@@ -50,8 +50,8 @@ class KLafter(Growing):
     n_init : int or "auto"
         Restarts: the best gives the communities, predictions average all. The best is the one with the
         lowest objective, communities of a handful of nodes paying for their affinities by Laplace's method. On small
-        networks each restart begins several times. "auto" makes six up to 500 nodes, four up to 1,000 and two beyond,
-        and four on the sparse engine.
+        networks each restart begins several times. "auto" makes six up to 500 nodes and four beyond. From 5,000 nodes on
+        there is one.
     n_smooth : int
         Sweeps of the posterior around each optimum that predictions average, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. The search tries once
@@ -185,10 +185,8 @@ class KLafter(Growing):
         return make_problem(graph, Law(family.code), priors, sociality=self.sociality), unit
 
     def _n_runs(self, n_nodes: int) -> int:
-        """Restarts of the dense engine: predictions gain from each, and small networks can afford them."""
-        if self.n_init != "auto":
-            return self.n_init
-        return next((runs for most, runs in RUNS if n_nodes <= most), FEWEST_RUNS)
+        """Restarts: predictions gain from each, and small networks can afford them."""
+        return RUNS[n_nodes > FEW_NODES] if self.n_init == "auto" else self.n_init
 
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
@@ -214,8 +212,7 @@ class KLafter(Growing):
 
         if client is not None:
             return distributed.fit_graph(self, graph, seeds, callback, client)
-        n_runs = 4 if self.n_init == "auto" else self.n_init
-        n_runs = n_runs if graph.n_nodes <= SEVERAL_LIMIT else 1
+        n_runs = self._n_runs(graph.n_nodes) if graph.n_nodes <= SEVERAL_LIMIT else 1
         with announce_compilation():
             outcomes = run(
                 lambda task, stop: large.search(self, graph, task[1], task[0], n_runs, callback, stop),
