@@ -19,6 +19,7 @@ from polyagamma import random_polyagamma
 from scipy import sparse
 
 from klafter.core.families import Law
+from klafter.core.kernel import kernel
 from klafter.core.problem import copy_state, make_priors, make_problem
 from klafter.core.view import look
 from klafter.datasets import load_dataset
@@ -31,6 +32,7 @@ from klafter.search.dense import init
 RESULTS = Path(__file__).parent / "results" / "affinities.json"
 
 
+@kernel
 def draw(view, rng):
     """W and b once each."""
     draw_affinities(view, rng)

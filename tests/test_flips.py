@@ -12,7 +12,7 @@ from klafter.core.objective import flip_gains
 from klafter.core.problem import add_communities, copy_state
 from klafter.core.rows import load_rows
 from klafter.core.view import look
-from klafter.sampling.lfrm_kernels import sample_many, sample_memberships
+from klafter.sampling.lfrm_kernels import sweep, sweep_many
 from klafter.search.flips import PASSES, descend, draw_thresholds, flip_row
 from klafter.search.screens import leave_hopeful, new_screen
 
@@ -141,10 +141,10 @@ def test_the_bound_of_a_flip_is_its_gain_by_the_tangent(family, directed):
 def test_a_sweep_with_bounds_is_a_sweep_without(family, directed):
     _, problem, state = oracles.draw_case(4, family, directed=directed, k=4)
     ends = []
-    for sample in (sample_memberships, sample_many):
+    for sample in (sweep, sweep_many):
         copy, rng = copy_state(state), np.random.default_rng(0)
         for _ in range(5):
-            sample(look(problem, copy), np.zeros(N, np.int64), rng)
+            sample(problem, copy, np.zeros(N, np.int64), rng)
         ends.append(copy.z)
     assert (ends[0] == ends[1]).all()
     assert (ends[0] != state.z).any()

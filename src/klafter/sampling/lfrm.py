@@ -13,9 +13,7 @@ import numpy as np
 from klafter.core.draws import Draw
 from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, add_communities, copy_state, make_priors
-from klafter.core.view import look
-from klafter.sampling.lfrm_kernels import sample_many, sample_memberships
-from klafter.sampling.weights_kernels import draw_weights
+from klafter.sampling.lfrm_kernels import sweep, sweep_many
 from klafter.search.moves import drop_empty
 from klafter.search.screens import FEW
 
@@ -55,9 +53,7 @@ def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
     problem = problem._replace(priors=chain.priors)
     state = add_communities(copy_state(chain.state), np.zeros((SLOTS, problem.dyads.n), np.uint8), 0.0)
     fresh = rng.poisson(np.exp(-problem.priors.penalty) / problem.dyads.n, problem.dyads.n)
-    view = look(problem, state)
-    (sample_many if len(state.z) > FEW else sample_memberships)(view, fresh, rng)
-    draw_weights(problem, view, rng)
+    (sweep_many if len(state.z) > FEW else sweep)(problem, state, fresh, rng)
     state = drop_empty(state)
     return chain._replace(state=state, priors=draw_priors(problem, state, rng, chain.first) if learn else chain.priors)
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from klafter.core.kernel import bare, inlined, kernel
+from klafter.core.kernel import bare, inlined, inner, kernel
 from klafter.core.rows import load_rows, row_loss
-from klafter.core.view import refresh_column, refresh_pulls
+from klafter.core.view import look, refresh_column, refresh_pulls
+from klafter.sampling.weights_kernels import draw_parameters
 from klafter.search.flips import draw_thresholds, flip_row
 from klafter.search.screens import flip_hopeful, new_screen, relist
 
@@ -90,18 +91,18 @@ def leave(view, i, k):
     view.size[k] = 0
 
 
-@kernel
+@inner
 def sample_memberships(view, fresh, rng):
     """One sweep over the nodes: shared communities by Gibbs, private ones by Metropolis.
 
     fresh[i] ~ Poisson(alpha / N) is how many new private communities node i proposes. Counts those without a slot.
     """
     k = view.z.shape[0]
-    return sweep(view, fresh, np.empty(k), np.empty((2, k), np.int64), rng)
+    return visit(view, fresh, np.empty(k), np.empty((2, k), np.int64), rng)
 
 
 @bare
-def sweep(view, fresh, thresholds, room, rng):
+def visit(view, fresh, thresholds, room, rng):
     full = 0
     for i in range(view.n):
         load_rows(view, i)
@@ -112,15 +113,15 @@ def sweep(view, fresh, thresholds, room, rng):
     return full
 
 
-@kernel
+@inner
 def sample_many(view, fresh, rng):
-    """The same for many communities. A kernel of its own, which small networks need not compile."""
+    """The same for many communities."""
     k = view.z.shape[0]
-    return sweep_many(view, fresh, np.empty(k), new_screen(view), np.empty((2, k), np.int64), rng)
+    return visit_many(view, fresh, np.empty(k), new_screen(view), np.empty((2, k), np.int64), rng)
 
 
 @bare
-def sweep_many(view, fresh, thresholds, screen, room, rng):
+def visit_many(view, fresh, thresholds, screen, room, rng):
     full = 0
     for i in range(view.n):
         load_rows(view, i)
@@ -130,3 +131,19 @@ def sweep_many(view, fresh, thresholds, screen, room, rng):
             full += 1
         relist(view, i, screen)
     return full
+
+
+@kernel
+def sweep(problem, state, fresh, rng):
+    """Memberships, then all parameters, in place. One call: on small networks most of a sweep was calling kernels."""
+    view = look(problem, state)
+    sample_memberships(view, fresh, rng)
+    draw_parameters(view, rng)
+
+
+@kernel
+def sweep_many(problem, state, fresh, rng):
+    """The same for many communities. A kernel of its own, which small networks need not compile."""
+    view = look(problem, state)
+    sample_many(view, fresh, rng)
+    draw_parameters(view, rng)

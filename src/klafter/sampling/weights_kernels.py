@@ -3,7 +3,7 @@
 import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
-from klafter.core.kernel import bare, kernel
+from klafter.core.kernel import bare, inner
 from klafter.core.lines import Axis, Span, new_line, put, sample_line, sum_chances
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
@@ -14,7 +14,7 @@ from klafter.search import blocks
 WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 
 
-@kernel
+@inner
 def draw_affinities(view, rng):
     """Every free entry of W between living communities once."""
     members, largest = list_members(view), blocks.largest_size(view)
@@ -78,7 +78,7 @@ def balance_sociality(view, rng):
             exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
 
 
-@kernel
+@inner
 def draw_sociality(view, rng):
     """Every s_i once, and every r_i when directed."""
     draw_social(view, new_line(view.n), np.zeros(view.n), rng)
@@ -132,7 +132,7 @@ def totals_of_shift(view, delta, factors, y):
     return total + 0.5 * precision * b * b, first + precision * b, second + precision
 
 
-@kernel
+@inner
 def draw_offset(view, rng):
     """b by a Metropolis step whose proposal is the normal curve at the current value, corrected both ways."""
     lower = FLOOR if view.lower == 0.0 else -BOUND
@@ -153,7 +153,7 @@ def draw_offset(view, rng):
             view.offset[0] += delta
 
 
-@kernel
+@inner
 def draw_coefficients(view, rng):
     """Every g_p once, along the dyads where its covariate is not 0."""
     covariates, which = view.covariates_out, view.which_out
@@ -173,12 +173,13 @@ def draw_coefficients(view, rng):
         view.coefficients[p] += sample_line(view.law, line, Span(size, -1, 0.0), axis, SOCIAL_WIDTH, rng)
 
 
-def draw_weights(problem, view, rng):
+@inner
+def draw_parameters(view, rng):
     """W, sociality, offset and coefficients once each, as far as the problem has them."""
     draw_affinities(view, rng)
-    if problem.has_sociality:
+    if view.has_sociality:
         draw_sociality(view, rng)
-    if problem.has_offset:
+    if view.has_offset:
         draw_offset(view, rng)
-    if problem.dyads.which_out.size:
+    if view.coefficients.size > 0:
         draw_coefficients(view, rng)
