@@ -9,15 +9,16 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI, GAUSSIAN
 from klafter.core.objective import data_loss, objective
-from klafter.core.problem import Problem, State, copy_state
+from klafter.core.problem import Priors, Problem, State, copy_state
 from klafter.core.view import look
 from klafter.models.base import Progress, Step, iterate
 from klafter.sampling import lfrm
 from klafter.search import dense
-from klafter.search.moves import largest, without_handfuls, without_majorities, worth
+from klafter.search.moves import largest, without_idlers, without_majorities, worth
 from klafter.search.starts import above_the_mean, neighbourhoods
 
 SMOOTH_PENALTY = -2.0
+COOL = 0.5  # of the temperature, on the way to a richer state
 BINARY_STEPS = 3  # on which values are only large or small, before they count
 SMALL, MOST_STARTS = 240, 3
 SHARE = 3  # one sweep more for so many without sociality, to a second start of the search
@@ -73,7 +74,7 @@ def refit_law(problem: Problem, state: State) -> Problem:
 
 
 def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Outcome:
-    """Descend from a start, smooth around the optimum, and descend once more from where the smoothing ended."""
+    """Descend from a start, and again from a richer state; smooth around that, and descend from where it ended."""
     rng = np.random.default_rng(task.seed)
     begun = time.perf_counter()
 
@@ -114,12 +115,15 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
         if stopped():
             break
         best = min(best, descend(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
+    rich = best.state
+    if recipe.n_communities is None and problem.priors.temperature > 0.0 and not stopped():
+        rich = enrich(best.problem, rich, recipe, rng, stop)
+        best = min(best, descend(best.problem, lean(best.problem, recipe, rich)), key=by_worth)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
-    posterior, state = unsocial(best.problem, best.state) if alone else (best.problem, best.state)
-    draws = smooth(posterior, state, recipe, rng, report, stop)
+    draws = smooth(*(unsocial(best.problem, rich) if alone else (best.problem, rich)), recipe, rng, report, stop)
     if draws and recipe.n_communities is None and not stopped():
-        last = wander(best.problem, best.state, recipe.n_smooth // SHARE, rng, stop) if alone else draws[-1]
+        last = wander(best.problem, rich, recipe.n_smooth // SHARE, rng, stop) if alone else draws[-1]
         best = min(best, descend(best.problem, lean(best.problem, recipe, last)), key=by_worth)
     return best._replace(draws=draws)
 
@@ -135,9 +139,24 @@ def n_starts(problem: Problem, recipe: Recipe, task: Task) -> int:
     return max(1, min(MOST_STARTS, SMALL // problem.dyads.n))
 
 
+def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
+    """The state after one round of moves at a lower temperature and a lower price of communities.
+
+    Communities that do not pay one by one may do so together: a descent from there often ends lower. And the posterior
+    has more communities than its mode: a chain that begins with too many loses them sooner than it finds them.
+    """
+    scaled = [getattr(problem.priors, name) * COOL for name in Priors._fields[1:]]
+    cool = problem._replace(priors=Priors(SMOOTH_PENALTY, *scaled))
+
+    def move(state):
+        return dense.step(cool, state, rng, max_communities=recipe.max_communities)
+
+    return iterate(move, state, 1, lambda t, state: True, stop)
+
+
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
-    """A draw as a second start of the search: without communities of nearly everyone, and of hardly anyone."""
-    state = without_handfuls(problem, without_majorities(problem, copy_state(draw)))
+    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay."""
+    state = without_idlers(problem, without_majorities(problem, copy_state(draw)))
     return largest(state, recipe.max_communities)
 
 

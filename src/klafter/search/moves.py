@@ -158,21 +158,21 @@ def worth(problem: Problem, state: State) -> float:
     return objective(problem, state) + (evidence_price(problem, state, handfuls) if len(handfuls) else 0.0)
 
 
-def without_handfuls(problem: Problem, state: State) -> State:
-    """The state without those handfuls that would not pay for their weights. Q may rise.
+def without_idlers(problem: Problem, state: State) -> State:
+    """The state without those communities that would not pay for their weights, smallest first. Q may rise.
 
     Others take over their part where that is a near thing.
     """
-    here, before = worth(problem, state), state
+    state = keep_communities(state, np.argsort(-state.z.sum(axis=1), kind="stable"))
+    here, before = objective(problem, state) + evidence_price(problem, state), state
     for k in range(len(state.z) - 1, -1, -1):
-        if is_handful(state)[k]:
-            candidate = without(state, k)
-            there = worth(problem, candidate)
-            if here <= there < here + NEAR:
-                candidate = fit_weights(problem, candidate)
-                there = worth(problem, candidate)
-            if there < here:
-                state, here = candidate, there
+        candidate = without(state, k)
+        there = objective(problem, candidate) + evidence_price(problem, candidate)
+        if here <= there < here + NEAR:
+            candidate = fit_weights(problem, candidate)
+            there = objective(problem, candidate) + evidence_price(problem, candidate)
+        if there < here:
+            state, here = candidate, there
     return state if state is before else fit_weights(problem, state)
 
 
