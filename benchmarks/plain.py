@@ -249,6 +249,13 @@ def derivatives(view, bend):
     return data_loss(view), *vectors
 
 
+def evidence(view, among) -> float:
+    rows, columns = view.free.rows, view.free.columns
+    bends = derivatives(view, True)[2][: len(rows)]
+    prices = np.log1p(bends / weights.weight_precisions(view.priors, len(view.z))[rows, columns])
+    return 0.5 * view.priors.temperature * prices[among[rows] | among[columns]].sum()
+
+
 def place(view, theta) -> None:
     for ours, theirs in zip(view.state, weights.unpack(view.free, view.state, theta)):
         ours[...] = theirs
@@ -331,8 +338,10 @@ def plain_kernels():
     swaps = [
         (core_objective, {"look": PlainView, "total": total}),
         (dense, {"look": PlainView, "descend": descend, "births": births}),
-        (moves, {"look": PlainView, "descend": descend, "fit_column": fit_column}),
-        (weights, {"look": PlainView, "derivatives": derivatives, "fit_parameters": fit_parameters}),
+        (moves, {
+            "look": PlainView, "total": total, "descend": descend, "fit_column": fit_column, "evidence": evidence,
+        }),
+        (weights, {"look": PlainView, "fit_parameters": fit_parameters}),
     ]  # fmt: skip
     with ExitStack() as stack:
         for module, names in swaps:

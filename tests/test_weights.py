@@ -10,8 +10,8 @@ from klafter.core.families import FAMILIES, Law
 from klafter.core.problem import BOUND, FLOOR, add_communities, empty_state, make_priors, make_problem
 from klafter.core.view import look
 from klafter.graph import Graph
-from klafter.search.weights import evidence_price, fit_weights, unpack, value_and_slope
-from klafter.search.weights_kernels import fit_column
+from klafter.search.weights import fit_weights, unpack, value_and_slope
+from klafter.search.weights_kernels import evidence, fit_column
 
 quick = settings(max_examples=6, deadline=None, derandomize=True)
 cases = st.fixed_dictionaries(
@@ -102,7 +102,8 @@ def test_free_weights_are_charged_by_how_well_they_are_known(directed):
         total += np.log1p((up - 2 * here + down) / 1e-6 / (problem.priors[2] if k == m else problem.priors[3]))
     exact = 0.5 * problem.priors.temperature * total
     # a symmetric pair that both memberships reach twice is charged as two
-    assert evidence_price(problem, state) == pytest.approx(exact, rel=1e-3 if directed else 0.2)
+    charged = evidence(look(problem, state), np.ones(len(state.z), bool))
+    assert charged == pytest.approx(exact, rel=1e-3 if directed else 0.2)
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def n_starts(problem: Problem, recipe: Recipe, task: Task) -> int:
 
 
 def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
-    """The state after one round of moves at a lower temperature and a lower price of communities.
+    """The state with what is born at a lower temperature and a lower price of communities.
 
     Communities that do not pay one by one may do so together: a descent from there often ends lower. And the posterior
     has more communities than its mode: a chain that begins with too many loses them sooner than it finds them.
@@ -149,7 +149,7 @@ def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
     cool = problem._replace(priors=Priors(SMOOTH_PENALTY, *scaled))
 
     def move(state):
-        return dense.step(cool, state, rng, max_communities=recipe.max_communities)
+        return dense.grow(cool, copy_state(state), rng, recipe.max_communities)
 
     return iterate(move, state, 1, lambda t, state: True, stop)
 

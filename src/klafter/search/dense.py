@@ -15,7 +15,7 @@ from klafter.search.flips import PASSES, descend
 from klafter.search.moves import drop_empty, try_deaths, try_merges, try_splits
 from klafter.search.weights import fit_weights
 
-__all__ = ["init", "objective", "settle", "step"]
+__all__ = ["grow", "init", "objective", "settle", "step"]
 
 ROUNDS = 6  # of births before communities are merged, split and buried
 SWEEPS = 3  # of flips and weights between moves
@@ -50,19 +50,24 @@ def give_birth(problem: Problem, state: State, rng, max_communities: int) -> Sta
     return drop_empty(state)
 
 
-def step(problem: Problem, state: State, rng, *, max_communities: int = 2**31, fixed: bool = False) -> State:
-    """One round of all moves; ``fixed`` keeps the number of communities."""
-    state = copy_state(state)
-    for _ in range(0 if fixed else ROUNDS):
+def grow(problem: Problem, state: State, rng, max_communities: int = 2**31) -> State:
+    """Births until none pays, with flips and weights between them."""
+    for _ in range(ROUNDS):
         n_before = len(state.z)
         state = give_birth(problem, state, rng, max_communities)
         if len(state.z) == n_before:
             break
         state = settle(problem, state, rng, 1)
-    state = settle(problem, state, rng)
-    if not fixed:
-        value = objective(problem, state)
-        state, value = try_merges(problem, state, value)
-        state, value = try_splits(problem, state, value, max_communities)
-        state, value = try_deaths(problem, state, value)
-    return state
+    return settle(problem, state, rng)
+
+
+def step(problem: Problem, state: State, rng, *, max_communities: int = 2**31, fixed: bool = False) -> State:
+    """One round of all moves; ``fixed`` keeps the number of communities."""
+    state = copy_state(state)
+    if fixed:
+        return settle(problem, state, rng)
+    state = grow(problem, state, rng, max_communities)
+    value = objective(problem, state)
+    state, value = try_merges(problem, state, value)
+    state, value = try_splits(problem, state, value, max_communities)
+    return try_deaths(problem, state, value)[0]

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from klafter.core.objective import objective
+from klafter.core.objective import total
 from klafter.core.problem import Problem, State, add_communities, copy_state, keep_communities
 from klafter.core.view import look
 from klafter.search.flips import PASSES, descend
-from klafter.search.weights import evidence_price, fit_weights
-from klafter.search.weights_kernels import fit_column
+from klafter.search.weights import fit_weights
+from klafter.search.weights_kernels import evidence, fit_column
 
 POLISH = 2  # rounds of weights and flips before a move is judged
 LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
@@ -24,8 +24,8 @@ def drop_empty(state: State) -> State:
     return state if alive.all() else keep_communities(state, np.flatnonzero(alive))
 
 
-def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> State:
-    """Fit the weights of some communities and the memberships of some nodes."""
+def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[State, float]:
+    """Fit the weights of some communities and the memberships of some nodes; the state, and Q there."""
     view = look(problem, state)
     for _ in range(POLISH):
         for k in columns:
@@ -33,7 +33,7 @@ def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> State:
                 fit_column(view, k, False)
         if descend(view, nodes, -1, PASSES) == 0.0:
             break
-    return drop_empty(state)
+    return drop_empty(state), total(view)
 
 
 def without(state: State, k: int) -> State:
@@ -92,8 +92,7 @@ def split_in_two(state: State, k: int, second: np.ndarray) -> State:
 
 def try_move(problem: Problem, state: State, value: float, candidate: State, columns, nodes) -> tuple[State, float]:
     """The polished candidate if Q fell, else the state as it was."""
-    candidate = polish(problem, candidate, columns, nodes)
-    there = objective(problem, candidate)
+    candidate, there = polish(problem, candidate, columns, nodes)
     return (candidate, there) if there < value - WORTHWHILE else (state, value)
 
 
@@ -117,10 +116,11 @@ def halves(problem: Problem, state: State, k: int) -> np.ndarray:
     links = problem.dyads.links_out
     position = np.full(problem.dyads.n, -1)
     position[members] = np.arange(len(members))
+    entries = np.concatenate([links.node[links.start[i] : links.start[i + 1]] for i in members.tolist()])
+    rows = np.repeat(np.arange(len(members)), links.start[members + 1] - links.start[members])
+    columns = position[entries]
     inner = np.zeros((len(members), len(members)))
-    for row, i in enumerate(members):
-        columns = position[links.node[links.start[i] : links.start[i + 1]]]
-        inner[row, columns[columns >= 0]] = 1.0
+    inner[rows[columns >= 0], columns[columns >= 0]] = 1.0
     inner = np.maximum(inner, inner.T) + 0.1 / len(members)
     scale = 1 / np.sqrt(inner.sum(axis=1))
     vector = np.linalg.eigh(scale[:, None] * inner * scale)[1][:, -2] * scale
@@ -136,11 +136,10 @@ def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, flo
             continue
         members = np.flatnonzero(state.z[k])
         large = len(members) > LARGE * problem.dyads.n
-        candidate = polish(problem, folded(problem, state, k) if large else without(state, k), (), members)
-        there = objective(problem, candidate)
+        candidate = folded(problem, state, k) if large else without(state, k)
+        candidate, there = polish(problem, candidate, (), members)
         if value - WORTHWHILE < there < value + (max(NEAR, HEAVY * abs(value)) if large else NEAR):
-            candidate = polish(problem, fit_weights(problem, candidate), (), members)
-            there = objective(problem, candidate)
+            candidate, there = polish(problem, fit_weights(problem, candidate), (), members)
         if there < value - WORTHWHILE:
             state, value = candidate, there
     return state, value
@@ -152,10 +151,20 @@ def is_handful(state: State) -> np.ndarray:
     return state.z.sum(axis=1) <= max(min(FEW, TENTH * n), SHARE * n)
 
 
-def worth(problem: Problem, state: State) -> float:
-    """Q, and the price of the free weights of handfuls."""
-    handfuls = np.flatnonzero(is_handful(state))
-    return objective(problem, state) + (evidence_price(problem, state, handfuls) if len(handfuls) else 0.0)
+def worth(problem: Problem, state: State, among: np.ndarray | None = None) -> float:
+    """Q, and the price of the free weights of some communities: of handfuls, if not said otherwise."""
+    view = look(problem, state)
+    return total(view) + evidence(view, is_handful(state) if among is None else among)
+
+
+def free_price(problem: Problem, state: State) -> float:
+    """The price of all free weights."""
+    return evidence(look(problem, state), everyone(state))
+
+
+def everyone(state: State) -> np.ndarray:
+    """All communities, as marks."""
+    return np.ones(len(state.z), bool)
 
 
 def without_idlers(problem: Problem, state: State) -> State:
@@ -164,13 +173,13 @@ def without_idlers(problem: Problem, state: State) -> State:
     Others take over their part where that is a near thing.
     """
     state = keep_communities(state, np.argsort(-state.z.sum(axis=1), kind="stable"))
-    here, before = objective(problem, state) + evidence_price(problem, state), state
+    here, before = worth(problem, state, everyone(state)), state
     for k in range(len(state.z) - 1, -1, -1):
         candidate = without(state, k)
-        there = objective(problem, candidate) + evidence_price(problem, candidate)
+        there = worth(problem, candidate, everyone(candidate))
         if here <= there < here + NEAR:
             candidate = fit_weights(problem, candidate)
-            there = objective(problem, candidate) + evidence_price(problem, candidate)
+            there = worth(problem, candidate, everyone(candidate))
         if there < here:
             state, here = candidate, there
     return state if state is before else fit_weights(problem, state)
@@ -200,6 +209,6 @@ def try_splits(problem: Problem, state: State, value: float, most: int = 2**31) 
             nodes = np.flatnonzero(state.z[k])
             columns = (k, len(state.z))
             candidate, there = try_move(problem, state, value, split_in_two(state, k, second), columns, nodes)
-            if there < value and value - there > evidence_price(problem, candidate) - evidence_price(problem, state):
+            if there < value and value - there > free_price(problem, candidate) - free_price(problem, state):
                 state, value = candidate, there
     return state, value

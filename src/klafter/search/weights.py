@@ -92,19 +92,3 @@ def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, to
     state = copy_state(state)
     fit_parameters(look(problem, state), iterations, tol)
     return state
-
-
-def evidence_price(problem: Problem, state: State, among: np.ndarray | None = None) -> float:
-    """T/2 sum over W of log(1 + curvature / precision): what Laplace's method charges for weights that are free.
-
-    Q is a mode and gives every further weight away, so a move that adds communities must also pay for the weights that
-    they bring: all of W, or the entries that touch some communities.
-    """
-    if problem.priors.temperature == 0.0 or not len(state.z):
-        return 0.0
-    free = free_entries(problem, state)
-    curvatures = derivatives(look(problem, state), True)[2][: len(free.rows)]
-    prices = np.log1p(curvatures / weight_precisions(problem.priors, len(state.z))[free.rows, free.columns])
-    if among is not None:
-        prices = prices[np.isin(free.rows, among) | np.isin(free.columns, among)]
-    return 0.5 * problem.priors.temperature * float(prices.sum())

@@ -145,6 +145,33 @@ def derivatives(view, bend):
     return total, slope_vector, as_vector(view, members, bends) if bend else slope_vector
 
 
+@kernel
+def evidence(view, among):
+    """T/2 sum of log(1 + curvature / precision) over the weights that touch the communities that are marked.
+
+    What Laplace's method charges for weights that are free: Q is a mode and gives every further weight away, so a move
+    that adds communities must also pay for the weights that they bring.
+    """
+    if view.priors.temperature == 0.0 or not among.any():
+        return 0.0
+    members, bends = list_members(view), new_sums(view)
+    sum_derivatives(view, True, new_sums(view), bends, np.zeros((3, view.n)))
+    curvatures = as_vector(view, members, bends)
+    return sum_evidence(view, among, curvatures)
+
+
+@bare
+def sum_evidence(view, among, curvatures):
+    total, t = 0.0, 0
+    for k in range(view.z.shape[0]):
+        for m in range(0 if view.directed else k, view.z.shape[0]):
+            if among[k] or among[m]:
+                precision = view.priors.diagonal if m == k else view.priors.offdiagonal
+                total += np.log1p(curvatures[t] / precision)
+            t += 1
+    return 0.5 * view.priors.temperature * total
+
+
 @bare
 def sum_derivatives(view, bend, slopes, bends, room):
     """Add up both derivatives over all dyads; returns the loss. Of the room the last row is zeros."""
@@ -182,7 +209,7 @@ def row_derivatives(law, row, y, begin, first, second):
 def column_evidence(view, k):
     """T/2 sum of log(1 + curvature / precision) over the weights of community k, from the dyads of its members.
 
-    What Laplace's method charges for weights that are free; see ``weights.evidence_price``.
+    The part of ``evidence`` that a birth brings.
     """
     if view.priors.temperature == 0.0:
         return 0.0
