@@ -158,6 +158,16 @@ def test_an_interrupt_keeps_the_best_so_far(graph):
     assert model.objective_ <= model.history_[0].objective
 
 
+def test_an_interrupt_keeps_the_best_of_the_papers_search(graph):
+    def interrupt(progress):
+        if progress.step == 2:
+            raise KeyboardInterrupt
+
+    model = KLafter.paper(random_state=0).fit(graph, callback=interrupt)
+    assert model.n_iter_ == 2
+    assert model.predict_proba(PAIRS).shape == (4,)
+
+
 def test_a_warm_start_goes_on_from_the_last_optimum(graph):
     model = KLafter(**{**QUICK, "n_smooth": 0}, warm_start=True).fit(graph)
     before = model.objective_

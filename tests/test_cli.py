@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import klafter
 from klafter.cli import app as cli_app
+from klafter.cli.fitting import MODELS
 from klafter.cli.screen import plain
 
 HOSTILE = "[red]x[/red]"
@@ -276,3 +277,12 @@ def test_report_and_export_as_json(folder, tmp_path):
     assert "<title>T</title>" in (tmp_path / "r.html").read_text()
     told = json.loads(run("export", folder / "m.npz", tmp_path / "m.csv", "--json").stdout)
     assert told["communities"] == 2
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_is_fitted_from_the_shell(tmp_path, model):
+    quick = {"klafter": "n_init=1", "paper": "max_iter=2"}.get(model, "n_burn=2")
+    fewer = [] if model in ("klafter", "paper") else ["--set", "n_draws=2"]
+    result = run("fit", "karate", "--model", model, "--set", quick, *fewer, "-o", tmp_path / "m.npz")
+    assert result.exit_code == 0, result.output
+    assert klafter.load(tmp_path / "m.npz").graph_.n_nodes == 34

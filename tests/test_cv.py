@@ -1,6 +1,8 @@
 """KLafterCV chooses inside the visible dyads, the same however it is run, and is a model like any other."""
 
 import doctest
+import signal
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -111,6 +113,24 @@ def test_the_callback_is_told_and_may_stop(karate):
     assert [p.step for p in told if p.stage == "folds"] == [1, 2]
     assert model.n_communities_ >= 0
     assert model.cv_results_["n_folds"].tolist() == [1, 1, 0]
+
+
+def test_ctrl_c_ends_the_race(karate, monkeypatch):
+    fits = []
+
+    def impatient(self, graph, **options):
+        fits.append(graph.n_hidden)
+        if len(fits) == 2:
+            with suppress(KeyboardInterrupt):  # the fit keeps its best so far, as all models do
+                signal.raise_signal(signal.SIGINT)
+        return fit(self, graph, **options)
+
+    fit = KLafter.fit
+    monkeypatch.setattr(KLafter, "fit", impatient)
+    model = KLafterCV([0.0, 1.0, 2.0], cv=3, estimator=QUICK, random_state=0).fit(karate)
+    assert len(fits) == 3  # one whole, the one cut short, and the best on all that is visible
+    assert fits[-1] == 0
+    assert model.cv_results_["n_folds"].tolist() == [1, 0, 0]
 
 
 def test_the_papers_choice_runs_every_value_to_the_end(karate):

@@ -10,9 +10,10 @@ import typer
 
 from klafter.cli import completion
 from klafter.cli.inputs import check_output, load_graph, read_pairs
-from klafter.cli.progress import Interrupt, watched
+from klafter.cli.progress import watched
 from klafter.cli.screen import Json, Quiet, print_json, say
 from klafter.cli.sentences import Interrupted, Mistake
+from klafter.models.interrupt import Interrupt
 
 MODELS = {"klafter": "KLafter", "paper": "PaperKLafter", "lfrm": "LFRM", "irm": "IRM", "mmsb": "MMSB", "epm": "EPM"}
 FAMILIES = completion.one_of("bernoulli", "poisson", "gaussian")
@@ -127,7 +128,8 @@ def make_model(name: str, parameters: dict[str, Any]):
         there = [known for known, title in MODELS.items() if hasattr(models, title)]
         raise Mistake(f"There is no model {name!r}; choose one of {', '.join(there)}.")
     known = kind().get_params(deep=False)
-    given = {key: value for key, value in parameters.items() if value is not None}
+    # how many run side by side changes no result: a model that runs alone is not told
+    given = {k: v for k, v in parameters.items() if v is not None and (k != "n_jobs" or k in known)}
     unknown = [key for key in given if key not in known]
     if unknown:
         raise Mistake(f"{kind.__name__} has no parameter {unknown[0]!r}; it has {', '.join(known)}.")
@@ -149,8 +151,11 @@ def run_fit(model, graph, quiet: bool) -> bool:
     with watched(quiet) as meter, Interrupt() as interrupt:
         try:
             model.fit(graph, callback=meter)
-        except KeyboardInterrupt:
-            raise Interrupted("Interrupted before there was anything to save.") from None
+        except BaseException as error:
+            # compilers wrap a Ctrl-C that reaches them in errors of their own
+            if interrupt.happened or isinstance(error, KeyboardInterrupt):
+                raise Interrupted("Interrupted before there was anything to save.") from None
+            raise
     return interrupt.happened
 
 

@@ -120,12 +120,29 @@ def compare(
             done += 1
             meter.at(done / total, f"{record['model']}, split {record['split']}")
 
-        found = run_comparison(
-            chosen, network, protocol, splits, fraction, random_state=seed, results=results, callback=count
-        )
+        try:
+            found = run_comparison(
+                chosen, network, protocol, splits, fraction, random_state=seed, results=results, callback=count
+            )
+        except KeyboardInterrupt:
+            raise Interrupted(interrupted_sentence(results)) from None
     if as_json:
         print_json({"title": found.title, "rows": found.rows, "records": list(found.records)})
         return
+    show_comparison(found)
+
+
+def interrupted_sentence(results: Path | None) -> str:
+    """What an interrupted comparison leaves behind."""
+    if results is None:
+        return "Interrupted; with --results FILE what is done is kept, and the same command goes on from there."
+    if not results.exists():
+        return "Interrupted before there was anything to save."
+    return f"Interrupted; what is done is in {results}, and the same command goes on from there."
+
+
+def show_comparison(found) -> None:
+    """The table of models and baselines."""
     header, *body = found.cells()
     numbers_fold = {"justify": "right"}
     show_table(found.title, [(header[0], {"no_wrap": True}), *((name, numbers_fold) for name in header[1:])], body)

@@ -13,6 +13,7 @@ from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
 from klafter.models.base import NetworkModel, Progress
 from klafter.models.checks import check_choice
+from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
 from klafter.models.parallel import run
 from klafter.models.race import race, results_table
@@ -197,8 +198,11 @@ def _trial(scoring: str, report, task, stop):
     """One setting on one fold: (setting, fold, score, seconds), or None when stopped on the way."""
     setting, fold, model, train, held = task
     begun = time.perf_counter()
-    model.fit(train, callback=lambda progress: stop is not None and stop.is_set())
+    with Interrupt() as interrupt:
+        model.fit(train, callback=lambda progress: stop is not None and stop.is_set())
     seconds = time.perf_counter() - begun
+    if interrupt.happened and stop is not None:  # the fit kept its best so far, but the others are not to begin
+        stop.set()
     if stop is not None and stop.is_set():
         return None
     score = SCORES[scoring](model, held)
