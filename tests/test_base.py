@@ -68,6 +68,45 @@ def test_score_is_the_mean_log_likelihood(model):
         model.score(PAIRS)
 
 
+@pytest.mark.parametrize("values", [[1, 0], [1, 0, 1, np.nan], 1.0])
+def test_score_needs_a_value_for_each_pair(model, values):
+    with pytest.raises(ValueError, match="score needs one finite link value for each pair; there are 4 pairs"):
+        model.score(PAIRS, values)
+
+
+def test_a_score_of_nothing_is_refused(model):
+    with pytest.raises(ValueError, match="there are 0 pairs"):
+        model.score(PAIRS[:0], [])
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "all"])
+def test_how_many_links_is_a_whole_number(model, n):
+    with pytest.raises(ValueError, match="top_links needs n to be a whole number of at least 0; it is"):
+        model.top_links(n)
+    with pytest.raises(ValueError, match="surprising_links needs n"):
+        model.surprising_links(n)
+
+
+def test_a_table_of_pairs_holds_labels(model):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"source": ["n0", "n3"], "target": ["n1", "n4"]})
+    assert model.predict_proba(table).tolist() == model.predict_proba([("n0", "n1"), ("n3", "n4")]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("network", "cure"),
+    [
+        (np.array([[0, np.nan], [np.nan, 0]]), "Pass unobserved dyads as hidden="),
+        ("friends.tsv", r"Use klafter\.read_graph\('friends\.tsv'\)"),
+        ([("ann", "bob"), ("bob", "eve")], r"networkx\.Graph\(pairs\)"),
+        (None, "this is NoneType"),
+    ],
+)
+def test_what_is_no_network_is_refused_with_a_cure(network, cure):
+    with pytest.raises(ValueError, match=cure):
+        KLafter().fit(network)
+
+
 def test_top_links_are_the_likeliest_dyads_without_a_known_link(graph, model):
     i, j = np.triu_indices(N, 1)
     free = graph.links.toarray()[i, j] == 0
@@ -119,7 +158,19 @@ def test_parameters_are_kept_as_given_and_cloned():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"penalty": "much"}, {"n_init": 0}, {"family": "beta"}, {"tol": -1.0}, {"n_smooth": 1.5}]
+    "bad",
+    [
+        {"penalty": "much"},
+        {"n_init": 0},
+        {"family": "beta"},
+        {"tol": -1.0},
+        {"n_smooth": 1.5},
+        {"n_jobs": 0},
+        {"n_jobs": "two"},
+        {"n_jobs": 1.5},
+        {"random_state": -1},
+        {"random_state": 0.5},
+    ],
 )
 def test_bad_parameters_are_refused_in_a_sentence(bad, graph):
     name = next(iter(bad))
