@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from klafter.core.draws import predictor
 from klafter.core.problem import State
 from klafter.graph import Graph
-from klafter.models import KLafter, base
+from klafter.models import KLafter, base, ranking
 
 QUICK = {"n_init": 2, "n_smooth": 9, "max_iter": 4, "random_state": 0}
 N = 24
@@ -250,3 +250,27 @@ def test_a_notebook_shows_what_was_found_as_text():
     assert "1 nodes in several, 1 in none" in shown
     assert Told()._repr_html_().startswith("<pre>Told(")
     assert "0 communities" in told(graph, z[:, :0])._repr_html_()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("options", [{}, {"link": "exposure"}, {"family": "poisson"}, {"family": "gaussian"}])
+def test_rows_of_dyads_are_predicted_as_pairs_are(graph, directed, options):
+    plain = Graph(graph.links, directed=directed, covariates={} if "link" in options else graph.covariates)
+    model = KLafter(**QUICK, **options).fit(plain)
+    rows = np.array([3, 0, 7])
+    pairs = np.column_stack([np.repeat(rows, N), np.tile(np.arange(N), 3)])
+    assert model._own_rows(rows).ravel() == pytest.approx(model._own_probability(pairs), abs=1e-12)
+
+
+@pytest.mark.parametrize("shortlist", [3, 40, 10_000])
+def test_a_short_list_keeps_the_best_in_the_order_of_pairs(graph, model, monkeypatch, shortlist):
+    monkeypatch.setattr(ranking, "SHORTLIST", shortlist)
+    monkeypatch.setattr(ranking, "CHUNK", 5 * N)  # five nodes at a time
+    i, j = np.triu_indices(N, 1)
+    p = np.where(graph.links.toarray()[i, j] == 0, np.round(model._own_probability(np.column_stack([i, j])), 2), -1.0)
+    square = np.zeros((N, N))
+    square[i, j] = p
+    found, scores = ranking.best_pairs(None, lambda r: square[r].copy(), lambda s, _: s, graph, None, 4, False)
+    order = np.argsort(-p, kind="stable")[:4]
+    assert found.tolist() == np.column_stack([i, j])[order].tolist()
+    assert scores.tolist() == p[order].tolist()

@@ -18,7 +18,7 @@ from klafter.core.draws import Draw, predictor
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
-from klafter.models.ranking import best_pairs
+from klafter.models.ranking import best_pairs, predictor_of_rows
 from klafter.models.structure import expert_logits, fit_expert
 
 log = logging.getLogger("klafter")
@@ -171,6 +171,14 @@ class NetworkModel(BaseEstimator):
             total += response.probability(x, self.precision_)
         return total / len(self.draws_)
 
+    def _own_rows(self, rows: np.ndarray) -> np.ndarray:
+        """The same of all dyads of some nodes, (len(rows), n)."""
+        response, covariates = RESPONSES[self.response_], list(self.graph_.covariates.values())
+        total = np.zeros((len(rows), self.graph_.n_nodes))
+        for draw in self._heard():
+            total += response.probability(predictor_of_rows(draw, rows, covariates), self.precision_)
+        return total / len(self.draws_)
+
     def _with_structure(self, p: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Log odds of the model plus ``structure`` times those of the structural expert."""
         if not self.structure or not len(pairs):
@@ -211,8 +219,8 @@ class NetworkModel(BaseEstimator):
         """The likeliest dyads that are not known to be linked, as (node, node, probability), best first."""
         check_is_fitted(self, "draws_")
         n = check_count(n, "top_links")
-        own, finish = self._own_probability, self._with_structure
-        pairs, p = best_pairs(own, finish, self.graph_, self.memberships_, n, hidden_only)
+        own, rows, finish = self._own_probability, self._own_rows, self._with_structure
+        pairs, p = best_pairs(own, rows, finish, self.graph_, self.memberships_, n, hidden_only)
         return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
 
     def surprising_links(self, n: int = 20) -> list[tuple]:

@@ -41,7 +41,7 @@ def check_running(model) -> None:
     jobs, seed = getattr(model, "n_jobs", None), getattr(model, "random_state", None)
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, Integral) or jobs == 0):
         _refuse(model, "n_jobs", "a whole number from 1, -1 for all cores, or None for one")
-    if isinstance(seed, bool) or (isinstance(seed, Real) and not (isinstance(seed, Integral) and seed >= 0)):
+    if isinstance(seed, bool) or (isinstance(seed, Real) and (not isinstance(seed, Integral) or int(seed) < 0)):
         _refuse(model, "random_state", "a whole number of at least 0 or None")
 
 
