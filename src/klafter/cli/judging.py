@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from klafter.cli import completion
-from klafter.cli.fitting import FAMILIES, MODELS, GraphName, check_values, make_model, run_fit
+from klafter.cli.fitting import FAMILIES, MODELS, GraphName, Read, check_values, make_model, run_fit
 from klafter.cli.inputs import check_output, load_graph
 from klafter.cli.looking import NUMBER
 from klafter.cli.progress import watched
-from klafter.cli.screen import Column, Json, Quiet, print_json, say, show_table
+from klafter.cli.screen import Column, Json, Quiet, counted, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
 PROTOCOLS = completion.one_of("clean", "entries")
@@ -35,6 +35,7 @@ def tune(
     folds: Annotated[int, typer.Option(min=2, help="Parts of the dyads, each hidden once.")] = 5,
     family: Annotated[str, typer.Option(help="bernoulli, poisson or gaussian.", autocompletion=FAMILIES)] = "bernoulli",
     binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
+    read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -51,7 +52,7 @@ def tune(
     from klafter.models import KLafter, KLafterCV
 
     check_output(output, graph)
-    network = load_graph(graph)
+    network = load_graph(graph, read=read)
     network = network.binarize() if binarize else network
     check_values(network, KLafter(family=family))
     search = KLafterCV(numbers(penalties), cv=folds, estimator=KLafter(family=family), n_jobs=jobs, random_state=seed)
@@ -74,7 +75,9 @@ def show_settings(rows: list[dict], search, output: Path) -> None:
     columns: list[Column] = [(name, NUMBER) for name in ("penalty", "AUC", "error", "folds", "rank")]
     keys = ("penalty", "mean_test_score", "std_error", "n_folds", "rank_test_score")
     show_table("Settings on hidden links", columns, [[f"{row[key]:.4g}" for key in keys] for row in rows])
-    say(f"Best: penalty {search.best_params_['penalty']:g}, {search.n_communities_} communities; saved in {output}.")
+    found = counted(search.n_communities_, "community")
+    say(f"Best: penalty {search.best_params_['penalty']:g}, {found}; saved in {output}.")
+    say(f"Next: klafter communities {output}, or klafter predict {output} --top 20")
 
 
 def compare(
@@ -89,6 +92,7 @@ def compare(
     ] = "clean",
     results: Annotated[Path | None, typer.Option(help="Keep runs in this JSON file and go on from it.")] = None,
     binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
+    read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -108,7 +112,7 @@ def compare(
     if results is not None:
         check_output(results, graph)
     chosen = [make_model(name.strip(), {"n_jobs": jobs}) for name in models.split(",")]
-    network = load_graph(graph)
+    network = load_graph(graph, read=read)
     network = network.binarize() if binarize else network
     for model in chosen:
         check_values(network, model)
@@ -145,4 +149,4 @@ def show_comparison(found) -> None:
     """The table of models and baselines."""
     header, *body = found.cells()
     numbers_fold = {"justify": "right"}
-    show_table(found.title, [(header[0], {"no_wrap": True}), *((name, numbers_fold) for name in header[1:])], body)
+    show_table(found.title, [(header[0], {}), *((name, numbers_fold) for name in header[1:])], body)
