@@ -27,6 +27,8 @@ BAD = {
     "one node": ("g.txt", b"a a\n", "1 nodes.*two or more"),
     "not utf-8": ("g.txt", b"a b\na \xff\xfe\n", "encoding="),
     "square of numbers": ("g.dat", b"0 1 0 0\n1 0 0 0\n0 0 0 1\n0 0 1 0\n", "as_graph"),
+    "square with names": ("g.csv", b",ann,bob,eve\nann,0,1,0\nbob,1,0,1\neve,0,1,0\n", "index_col=0"),
+    "small square with names": ("g.tsv", b"\tann\tbob\nann\t0\t1\nbob\t1\t0\n", "index_col=0"),
     "huge declared": ("g.txt", b"# nodes: 1000000000000\n0 1\n", "1,000,000,000,000 nodes"),
     "wrong gzip": ("g.txt.gz", b"a b\n", "no gzip data"),
     "cut gzip": ("g.txt.gz", gzip.compress(b"a b\n" * 1000)[:-20], "broken gzip"),
