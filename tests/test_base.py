@@ -199,6 +199,13 @@ def test_a_callback_hears_every_step_and_may_stop(graph):
     assert stopped.n_iter_ == 1
 
 
+def test_a_callback_ends_all_searches_of_the_sparse_engine(graph):
+    runs = []
+    plain = graph.replace(covariates={})
+    KLafter(link="exposure", n_init=3, random_state=0).fit(plain, callback=lambda p: runs.append(p.run) or True)
+    assert runs == [0]
+
+
 def test_an_interrupt_keeps_the_best_so_far(graph):
     def interrupt(progress):
         if progress.step == 2:
