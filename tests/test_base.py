@@ -281,3 +281,24 @@ def test_a_short_list_keeps_the_best_in_the_order_of_pairs(graph, model, monkeyp
     order = np.argsort(-p, kind="stable")[:4]
     assert found.tolist() == np.column_stack([i, j])[order].tolist()
     assert scores.tolist() == p[order].tolist()
+
+
+def test_a_budget_leaves_no_part_of_a_large_graph_out(monkeypatch):
+    group = np.repeat(np.arange(30), 20)
+    rng = np.random.default_rng(0)
+    y = np.triu(rng.random((600, 600)) < np.where(group[:, None] == group, 0.5, 0.01), 1)
+    graph, memberships = Graph(y), np.eye(30)[group]
+    whole = np.vstack([*ranking._near(graph, memberships)])
+    monkeypatch.setattr(ranking, "MAX_CANDIDATES", 6_000)
+    some = np.vstack([*ranking._near(graph, memberships)])
+    assert len(some) <= 6_000 < len(whole)
+    monkeypatch.setattr(ranking, "LOOKED_AT", 900)
+    assert len(np.vstack([*ranking._near(graph, memberships)])) <= 1_000
+    together = some[group[some[:, 0]] == group[some[:, 1]]]
+    assert set(group[together[:, 0]]) == set(range(30))
+    degree = graph.links.sum(axis=1)
+    mates = ranking._best_members(memberships, degree, 3_000)
+    assert (mates.sum(axis=0) == 10).all()  # of twenty
+    assert all(
+        degree[group == k][mates.toarray()[group == k, k] > 0].min() >= np.median(degree[group == k]) for k in range(30)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -12,7 +13,7 @@ from klafter.graph import Graph
 
 EXHAUSTIVE = 3_000  # nodes up to which every dyad is looked at, some rows at a time
 CHUNK = 200_000  # dyads scored at once
-MAX_CANDIDATES = 60_000_000
+MAX_CANDIDATES, LOOKED_AT = 120_000_000, 4_000_000  # of a large graph: dyads worth a look, and those scored
 SHORTLIST = 50_000
 NEVER = -1.0  # below all probabilities
 
@@ -101,17 +102,45 @@ def _patterns(pattern) -> Iterator[np.ndarray]:
 
 
 def _near(graph: Graph, memberships) -> Iterator[np.ndarray]:
-    """Dyads of a large graph worth a look: hidden, two links apart, or in a community together."""
+    """Dyads of a large graph worth a look: hidden, two links apart, or in a community together.
+
+    Of very many, the most promising of every part of the graph: well linked nodes, with common neighbours of few links,
+    in small communities. Beyond MAX_CANDIDATES hubs that link everyone to everyone say nothing, and communities send
+    their best linked members.
+    """
     yield from _patterns(graph.hidden)
-    u = sparse.csr_array(memberships, dtype=np.float32)
-    a = sparse.csr_array(graph.links, dtype=np.float32)
-    a = a.maximum(a.T)
-    height = max(1, CHUNK // max(1, int(np.mean(np.diff(a.indptr)) ** 2) + 1))
-    seen = 0
+    links = sparse.csr_array(graph.links != 0, dtype=np.float32)
+    links = sparse.csr_array(links.maximum(links.T))
+    degree = np.diff(links.indptr)
+    a = _without_hubs(links, degree, MAX_CANDIDATES // 2)
+    u = _best_members(memberships, degree, MAX_CANDIDATES // 2)
+    through, size = a.sum(axis=0), u.sum(axis=0)
+    height = max(1, int(CHUNK * graph.n_nodes / max((through**2).sum() + (size**2).sum(), CHUNK)))
+    most = max(1, LOOKED_AT * height // graph.n_nodes)
+    scale = sparse.diags_array(degree.astype(np.float32))
+    left = sparse.hstack([a / np.maximum(through, 1), u * (degree.mean() / np.maximum(size, 1))], format="csr")
+    left, right = sparse.csr_array(scale @ left), sparse.csr_array(sparse.hstack([a, u]).T @ scale)
     for start in range(0, graph.n_nodes, height):
-        block = a[start : start + height] @ a + u[start : start + height] @ u.T
-        coo = sparse.coo_array(block)
-        seen += coo.nnz
-        yield np.column_stack([coo.row + start, coo.col]).astype(np.int64)
-        if seen > MAX_CANDIDATES:
-            return
+        block = sparse.coo_array(left[start : start + height] @ right)
+        new = np.ones(block.nnz, bool) if graph.directed else block.row + start < block.col
+        pairs = np.column_stack([block.row[new] + start, block.col[new]]).astype(np.int64)
+        yield _keep(pairs, block.data[new], most)[0]
+
+
+def _without_hubs(links: sparse.csr_array, degree: np.ndarray, budget: int) -> sparse.csr_array:
+    """Columns of the nodes that lie between others, fewest links first, until their pairs exceed the budget."""
+    order = np.argsort(degree, kind="stable")
+    among = order[np.cumsum(degree[order].astype(np.int64) ** 2) <= budget]
+    return sparse.csr_array(links[:, np.sort(among)])
+
+
+def _best_members(memberships, degree: np.ndarray, budget: int) -> sparse.csr_array:
+    """Communities cut to so many of their best linked members that pairs of these keep within the budget."""
+    u = sparse.csc_array(memberships, dtype=np.float32)
+    size = np.diff(u.indptr).astype(np.int64)
+    sizes = range(1, int(size.max(initial=1)) + 1)
+    most = max(1, bisect_right(sizes, budget, key=lambda c: int((np.minimum(size, c) ** 2).sum())))
+    column = np.repeat(np.arange(len(size)), size)
+    order = np.lexsort((-degree[u.indices], column))
+    order = order[np.arange(len(order)) - u.indptr[column] < most]
+    return sparse.csr_array((u.data[order], (u.indices[order], column[order])), shape=u.shape)
