@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from klafter.core.draws import predictor
 from klafter.core.problem import State
 from klafter.graph import Graph
-from klafter.models import KLafter, base, ranking
+from klafter.models import KLafter, base, parallel, ranking
 
 QUICK = {"n_init": 2, "n_smooth": 9, "max_iter": 4, "random_state": 0}
 N = 24
@@ -214,6 +214,17 @@ def test_an_interrupt_keeps_the_best_so_far(graph):
     model = KLafter(**{**QUICK, "tol": 0.0}).fit(graph, callback=interrupt)
     assert model.predict_proba(PAIRS).shape == (4,)
     assert model.objective_ <= model.history_[0].objective
+
+
+def test_an_interrupt_between_restarts_keeps_those_that_are_done():
+    def job(task, stop):
+        if task == 2:
+            raise KeyboardInterrupt
+        return task
+
+    assert parallel.run(job, [0, 1, 2, 3]) == [0, 1]
+    with pytest.raises(KeyboardInterrupt):
+        parallel.run(job, [2, 3])
 
 
 def test_an_interrupt_keeps_the_best_of_the_papers_search(graph):
