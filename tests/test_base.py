@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from klafter.core.draws import predictor
 from klafter.core.problem import State
 from klafter.graph import Graph
-from klafter.models import KLafter, base
+from klafter.models import KLafter, base, parallel, ranking
 
 QUICK = {"n_init": 2, "n_smooth": 9, "max_iter": 4, "random_state": 0}
 N = 24
@@ -68,6 +68,45 @@ def test_score_is_the_mean_log_likelihood(model):
         model.score(PAIRS)
 
 
+@pytest.mark.parametrize("values", [[1, 0], [1, 0, 1, np.nan], 1.0])
+def test_score_needs_a_value_for_each_pair(model, values):
+    with pytest.raises(ValueError, match="score needs one finite link value for each pair; there are 4 pairs"):
+        model.score(PAIRS, values)
+
+
+def test_a_score_of_nothing_is_refused(model):
+    with pytest.raises(ValueError, match="there are 0 pairs"):
+        model.score(PAIRS[:0], [])
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "all"])
+def test_how_many_links_is_a_whole_number(model, n):
+    with pytest.raises(ValueError, match="top_links needs n to be a whole number of at least 0; it is"):
+        model.top_links(n)
+    with pytest.raises(ValueError, match="surprising_links needs n"):
+        model.surprising_links(n)
+
+
+def test_a_table_of_pairs_holds_labels(model):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"source": ["n0", "n3"], "target": ["n1", "n4"]})
+    assert model.predict_proba(table).tolist() == model.predict_proba([("n0", "n1"), ("n3", "n4")]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("network", "cure"),
+    [
+        (np.array([[0, np.nan], [np.nan, 0]]), "Pass unobserved dyads as hidden="),
+        ("friends.tsv", r"Use klafter\.read_graph\('friends\.tsv'\)"),
+        ([("ann", "bob"), ("bob", "eve")], r"networkx\.Graph\(pairs\)"),
+        (None, "this is NoneType"),
+    ],
+)
+def test_what_is_no_network_is_refused_with_a_cure(network, cure):
+    with pytest.raises(ValueError, match=cure):
+        KLafter().fit(network)
+
+
 def test_top_links_are_the_likeliest_dyads_without_a_known_link(graph, model):
     i, j = np.triu_indices(N, 1)
     free = graph.links.toarray()[i, j] == 0
@@ -119,7 +158,19 @@ def test_parameters_are_kept_as_given_and_cloned():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"penalty": "much"}, {"n_init": 0}, {"family": "beta"}, {"tol": -1.0}, {"n_smooth": 1.5}]
+    "bad",
+    [
+        {"penalty": "much"},
+        {"n_init": 0},
+        {"family": "beta"},
+        {"tol": -1.0},
+        {"n_smooth": 1.5},
+        {"n_jobs": 0},
+        {"n_jobs": "two"},
+        {"n_jobs": 1.5},
+        {"random_state": -1},
+        {"random_state": 0.5},
+    ],
 )
 def test_bad_parameters_are_refused_in_a_sentence(bad, graph):
     name = next(iter(bad))
@@ -148,6 +199,13 @@ def test_a_callback_hears_every_step_and_may_stop(graph):
     assert stopped.n_iter_ == 1
 
 
+def test_a_callback_ends_all_searches_of_the_sparse_engine(graph):
+    runs = []
+    plain = graph.replace(covariates={})
+    KLafter(link="exposure", n_init=3, random_state=0).fit(plain, callback=lambda p: runs.append(p.run) or True)
+    assert runs == [0]
+
+
 def test_an_interrupt_keeps_the_best_so_far(graph):
     def interrupt(progress):
         if progress.step == 2:
@@ -156,6 +214,27 @@ def test_an_interrupt_keeps_the_best_so_far(graph):
     model = KLafter(**{**QUICK, "tol": 0.0}).fit(graph, callback=interrupt)
     assert model.predict_proba(PAIRS).shape == (4,)
     assert model.objective_ <= model.history_[0].objective
+
+
+def test_an_interrupt_between_restarts_keeps_those_that_are_done():
+    def job(task, stop):
+        if task == 2:
+            raise KeyboardInterrupt
+        return task
+
+    assert parallel.run(job, [0, 1, 2, 3]) == [0, 1]
+    with pytest.raises(KeyboardInterrupt):
+        parallel.run(job, [2, 3])
+
+
+def test_an_interrupt_keeps_the_best_of_the_papers_search(graph):
+    def interrupt(progress):
+        if progress.step == 2:
+            raise KeyboardInterrupt
+
+    model = KLafter.paper(random_state=0).fit(graph, callback=interrupt)
+    assert model.n_iter_ == 2
+    assert model.predict_proba(PAIRS).shape == (4,)
 
 
 def test_a_warm_start_goes_on_from_the_last_optimum(graph):
@@ -189,3 +268,48 @@ def test_a_notebook_shows_what_was_found_as_text():
     assert "1 nodes in several, 1 in none" in shown
     assert Told()._repr_html_().startswith("<pre>Told(")
     assert "0 communities" in told(graph, z[:, :0])._repr_html_()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("options", [{}, {"link": "exposure"}, {"family": "poisson"}, {"family": "gaussian"}])
+def test_rows_of_dyads_are_predicted_as_pairs_are(graph, directed, options):
+    plain = Graph(graph.links, directed=directed, covariates={} if "link" in options else graph.covariates)
+    model = KLafter(**QUICK, **options).fit(plain)
+    rows = np.array([3, 0, 7])
+    pairs = np.column_stack([np.repeat(rows, N), np.tile(np.arange(N), 3)])
+    assert model._own_rows(rows).ravel() == pytest.approx(model._own_probability(pairs), abs=1e-12)
+
+
+@pytest.mark.parametrize("shortlist", [3, 40, 10_000])
+def test_a_short_list_keeps_the_best_in_the_order_of_pairs(graph, model, monkeypatch, shortlist):
+    monkeypatch.setattr(ranking, "SHORTLIST", shortlist)
+    monkeypatch.setattr(ranking, "CHUNK", 5 * N)  # five nodes at a time
+    i, j = np.triu_indices(N, 1)
+    p = np.where(graph.links.toarray()[i, j] == 0, np.round(model._own_probability(np.column_stack([i, j])), 2), -1.0)
+    square = np.zeros((N, N))
+    square[i, j] = p
+    found, scores = ranking.best_pairs(None, lambda r: square[r].copy(), lambda s, _: s, graph, None, 4, False)
+    order = np.argsort(-p, kind="stable")[:4]
+    assert found.tolist() == np.column_stack([i, j])[order].tolist()
+    assert scores.tolist() == p[order].tolist()
+
+
+def test_a_budget_leaves_no_part_of_a_large_graph_out(monkeypatch):
+    group = np.repeat(np.arange(30), 20)
+    rng = np.random.default_rng(0)
+    y = np.triu(rng.random((600, 600)) < np.where(group[:, None] == group, 0.5, 0.01), 1)
+    graph, memberships = Graph(y), np.eye(30)[group]
+    whole = np.vstack([*ranking._near(graph, memberships)])
+    monkeypatch.setattr(ranking, "MAX_CANDIDATES", 6_000)
+    some = np.vstack([*ranking._near(graph, memberships)])
+    assert len(some) <= 6_000 < len(whole)
+    monkeypatch.setattr(ranking, "LOOKED_AT", 900)
+    assert len(np.vstack([*ranking._near(graph, memberships)])) <= 1_000
+    together = some[group[some[:, 0]] == group[some[:, 1]]]
+    assert set(group[together[:, 0]]) == set(range(30))
+    degree = graph.links.sum(axis=1)
+    mates = ranking._best_members(memberships, degree, 3_000)
+    assert (mates.sum(axis=0) == 10).all()  # of twenty
+    assert all(
+        degree[group == k][mates.toarray()[group == k, k] > 0].min() >= np.median(degree[group == k]) for k in range(30)
+    )

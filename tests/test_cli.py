@@ -8,7 +8,9 @@ from typer.testing import CliRunner
 
 import klafter
 from klafter.cli import app as cli_app
-from klafter.cli.screen import plain
+from klafter.cli.facts import in_order
+from klafter.cli.fitting import MODELS
+from klafter.cli.screen import column_widths, plain
 
 HOSTILE = "[red]x[/red]"
 BELL = "evil\x1b[31m\x07\u202ename"
@@ -202,7 +204,10 @@ MISTAKES = {
     "two nodes; both": ["explain", "m.npz", "ann", "ann"],
     "neither a file nor two nodes": ["predict", "m.npz", "ann"],
     "line 2: There is no node": ["predict", "m.npz", "wrong.tsv"],
-    "graph itself": ["fit", "friends.tsv", "-o", "friends.tsv"],
+    "is the file that is read": ["fit", "friends.tsv", "-o", "friends.tsv"],
+    "goes with --top N": ["predict", "m.npz", "ann bob", "--hidden-only"],
+    "'enc' is none of them": ["fit", "friends.tsv", "--read", "enc=latin-1"],
+    "--read needs NAME=VALUE": ["compare", "friends.tsv", "--read", "latin-1"],
     "is not a klafter model": ["communities", "friends.tsv"],
     "friends.tsv": ["fit", "friends.tsv", "--nodes", "nowhere.tsv"],
     "ends in '.xyz'": ["export", "m.npz", "out.xyz"],
@@ -276,3 +281,68 @@ def test_report_and_export_as_json(folder, tmp_path):
     assert "<title>T</title>" in (tmp_path / "r.html").read_text()
     told = json.loads(run("export", folder / "m.npz", tmp_path / "m.csv", "--json").stdout)
     assert told["communities"] == 2
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_is_fitted_from_the_shell(tmp_path, model):
+    quick = {"klafter": "n_init=1", "paper": "max_iter=2"}.get(model, "n_burn=2")
+    fewer = [] if model in ("klafter", "paper") else ["--set", "n_draws=2"]
+    result = run("fit", "karate", "--model", model, "--set", quick, *fewer, "-o", tmp_path / "m.npz")
+    assert result.exit_code == 0, result.output
+    assert klafter.load(tmp_path / "m.npz").graph_.n_nodes == 34
+
+
+def test_what_was_read_is_told_once_and_in_words_of_the_shell(tmp_path):
+    (tmp_path / "two.tsv").write_text("a\tb\n")
+    told = run("fit", tmp_path / "two.tsv", "--restarts", 1, "--smooth", 0, "-o", tmp_path / "m.npz").stdout
+    assert told.count("1 link") == told.count("2 nodes and") == 1
+    assert "say --directed if order matters" in " ".join(told.split())
+    assert "1 links" not in told
+
+
+def test_the_reader_takes_any_option_from_the_shell(tmp_path):
+    (tmp_path / "cafe.tsv").write_bytes("café\tbar\nbar\tclub\n".encode("latin-1"))
+    assert "say --read encoding=latin-1" in sentence(run("fit", tmp_path / "cafe.tsv"))
+    options = ["--read", "encoding=latin-1", "--read", "directed=yes", "--restarts", 1, "--smooth", 0]
+    assert run("fit", tmp_path / "cafe.tsv", *options, "-o", tmp_path / "m.npz").exit_code == 0
+    graph = klafter.load(tmp_path / "m.npz").graph_
+    assert (graph.directed, graph.labels.tolist()) == (True, ["café", "bar", "club"])
+
+
+def test_values_that_are_no_counts_are_told_in_words_of_the_shell(tmp_path):
+    (tmp_path / "g.tsv").write_text("a\tb\t-1\nb\tc\t2\n")
+    found = sentence(run("fit", tmp_path / "g.tsv", "--family", "poisson"))
+    assert "values from -1 to 2, not just 1, 2, 3, ...; use --family gaussian" in found
+    assert "poisson" not in sentence(run("fit", tmp_path / "g.tsv"))
+
+
+def test_no_hidden_pair_is_a_sentence(folder):
+    assert (
+        run("predict", folder / "m.npz", "--top", 3, "--hidden-only").stdout == "No pair is hidden in this network.\n"
+    )
+
+
+def test_an_explanation_says_what_its_parts_are(folder):
+    told = " ".join(run("explain", folder / "m.npz", "ann", "bob").stdout.split())
+    assert re.search(r"In the best fit these log odds add up to [+-]\d", told)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_comparison_fits_the_screen(width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    told = run("compare", "karate", "--models", "paper", "--splits", 2).stdout
+    assert max(map(len, told.splitlines())) <= width
+    assert all(words in told for words in ("AUC", "against", "best"))
+    assert width == 60 or "allocation" in told
+
+
+def test_columns_fold_between_words_and_never_vanish():
+    texts = [["name", "resource allocation"], ["number", "0.9 ± 0.1"]]
+    assert column_widths(texts, [False, True], 40) == [19, 9]
+    assert column_widths(texts, [False, True], 22) == [13, 9]
+    assert column_widths(texts, [False, True], 20) == [11, 9]
+    assert column_widths(texts, [False, False], 9) == [5, 4]
+
+
+def test_numbers_are_sorted_by_size():
+    assert in_order({10, 9, "b", 2, "a"}) == [2, 9, 10, "a", "b"]

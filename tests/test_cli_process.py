@@ -87,6 +87,36 @@ def test_ctrl_c_before_the_fit_is_a_sentence(tmp_path):
     assert not (tmp_path / "m.npz").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_inside_a_compiler_is_no_fault_of_klafter(tmp_path):
+    wrapped = (
+        "import os, signal\nfrom klafter.cli import main\nfrom klafter.models import KLafter\n"
+        "def fit(*words, **options):\n    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    except KeyboardInterrupt:\n        raise SystemError('returned a result with an exception set')\n"
+        "KLafter.fit = fit\nmain()\n"
+    )
+    program = [sys.executable, "-c", wrapped, "fit", "karate", "-o", "m.npz"]
+    result = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 130
+    assert result.stderr == "klafter: Interrupted before there was anything to save.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupted_comparison_says_how_to_go_on(tmp_path):
+    once = (
+        "import os, signal\nfrom klafter.cli import main\nfrom klafter.models import IRM\nfit, fits = IRM.fit, []\n"
+        "def slow(self, *words, **options):\n    fits.append(self)\n    if len(fits) == 2:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n    return fit(self, *words, **options)\nIRM.fit = slow\nmain()\n"
+    )
+    words = ["compare", "karate", "--models", "irm", "--splits", "3", "--results", "runs.json", "--json"]
+    result = subprocess.run([sys.executable, "-c", once, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (130, "")
+    assert "what is done is in runs.json, and the same command goes on from there" in result.stderr
+    again = run(*words, cwd=tmp_path)
+    assert again.returncode == 0
+    assert len(json.loads(again.stdout)["records"]) == 15
+
+
 def test_what_is_seldom_needed_waits_and_still_works():
     code = (
         "import sys\nfrom klafter.cli import SELDOM, main\nsys.argv = ['klafter', 'datasets']\n"

@@ -3,6 +3,8 @@
 import doctest
 import json
 import math
+import signal
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -110,6 +112,27 @@ def test_it_is_resumed_after_an_interruption(karate, tmp_path):
     again = compare(Coin(), karate, splits=3, results=path)
     assert Coin.fits == 3
     assert plain(again.records) == plain(whole.records)
+
+
+class Impatient(Coin):
+    """Ctrl-C in the middle of a fit, which keeps its best so far as all models do."""
+
+    def __repr__(self):
+        return "Impatient()"
+
+    def fit(self, graph):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return super().fit(graph)
+
+
+def test_half_a_fit_is_no_measurement(karate, tmp_path):
+    path = tmp_path / "runs.json"
+    compare(Coin(), karate, splits=1, results=path)
+    before = path.read_text()
+    with pytest.raises(KeyboardInterrupt):
+        compare({"impatient": Impatient()}, karate, splits=1, results=path)
+    assert path.read_text() == before
 
 
 def test_other_settings_graphs_and_protocols_are_run_anew(karate, tmp_path):

@@ -1,6 +1,8 @@
 """KLafterCV chooses inside the visible dyads, the same however it is run, and is a model like any other."""
 
 import doctest
+import signal
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -91,12 +93,14 @@ def test_predictions_of_the_sparse_engine_are_those_of_the_best_estimator(karate
     assert (model.predict_proba(pairs) == model.best_estimator_.predict_proba(pairs)).all()
 
 
-def test_all_three_grids_are_crossed(karate):
-    model = KLafterCV([0.0, 1.0], temperatures=[1.0], weight_scales=[1.0, 3.0], cv=2, estimator=QUICK, random_state=0)
+def test_all_four_grids_are_crossed(karate):
+    grids = {"temperatures": [1.0], "weight_scales": [1.0, 3.0], "offdiagonal_scales": [2.0]}
+    model = KLafterCV([0.0, 1.0], **grids, cv=2, estimator=QUICK, random_state=0)
     table = model.fit(karate).cv_results_
     assert [tuple(setting.values()) for setting in table["params"]] == [
-        (0.0, 1.0, 1.0), (0.0, 1.0, 3.0), (1.0, 1.0, 1.0), (1.0, 1.0, 3.0)
+        (0.0, 1.0, 1.0, 2.0), (0.0, 1.0, 3.0, 2.0), (1.0, 1.0, 1.0, 2.0), (1.0, 1.0, 3.0, 2.0)
     ]  # fmt: skip
+    assert model.best_estimator_.offdiagonal_scale == 2.0
     assert table["param_weight_scale"].tolist() == [1.0, 3.0, 1.0, 3.0]
 
 
@@ -111,6 +115,24 @@ def test_the_callback_is_told_and_may_stop(karate):
     assert [p.step for p in told if p.stage == "folds"] == [1, 2]
     assert model.n_communities_ >= 0
     assert model.cv_results_["n_folds"].tolist() == [1, 1, 0]
+
+
+def test_ctrl_c_ends_the_race(karate, monkeypatch):
+    fits = []
+
+    def impatient(self, graph, **options):
+        fits.append(graph.n_hidden)
+        if len(fits) == 2:
+            with suppress(KeyboardInterrupt):  # the fit keeps its best so far, as all models do
+                signal.raise_signal(signal.SIGINT)
+        return fit(self, graph, **options)
+
+    fit = KLafter.fit
+    monkeypatch.setattr(KLafter, "fit", impatient)
+    model = KLafterCV([0.0, 1.0, 2.0], cv=3, estimator=QUICK, random_state=0).fit(karate)
+    assert len(fits) == 3  # one whole, the one cut short, and the best on all that is visible
+    assert fits[-1] == 0
+    assert model.cv_results_["n_folds"].tolist() == [1, 0, 0]
 
 
 def test_the_papers_choice_runs_every_value_to_the_end(karate):
@@ -129,6 +151,8 @@ def test_the_papers_choice_runs_every_value_to_the_end(karate):
         ({"scoring": "accuracy"}, "scoring to be one of"),
         ({"penalties": [float("nan")]}, "penalty to be a finite number"),
         ({"weight_scales": [0.0]}, "weight_scale to be a finite number above 0"),
+        ({"offdiagonal_scales": [-1.0]}, "offdiagonal_scale to be a finite number above 0"),
+        ({"penalties": 0.5}, r"penalties to be a list of numbers, such as \[0\.5\]; it is 0\.5"),
     ],
 )
 def test_bad_parameters_are_refused_at_the_door(karate, options, message):

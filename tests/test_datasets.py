@@ -251,6 +251,6 @@ def test_overlapping_edges():
     assert datasets.make_overlapping(50, noise=1.0, random_state=0)[0].n_links > 0
     assert datasets.make_overlapping(50, mean_degree=0, random_state=0)[0].n_links == 0
     assert datasets.make_overlapping(1, random_state=0)[0].n_nodes == 1
-    for wrong in ({"noise": 2}, {"n": 0}, {"degree_exponent": 1.5}):
+    for wrong in ({"noise": 2}, {"n": 0}, {"mean_degree": -1}, {"degree_exponent": 1.5}):
         with pytest.raises(ValueError, match="make_overlapping needs"):
             datasets.make_overlapping(**{"n": 10, **wrong})

@@ -149,6 +149,15 @@ def test_one_worker_finds_what_was_planted_and_counts_its_traffic(planted, alone
     assert alone.predict_proba([(0, 1)]).shape == (1,)
 
 
+def test_ctrl_c_keeps_the_best_so_far(planted):
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    with client_of(n_workers=1, processes=False) as client:
+        model = kl.KLafter(link="exposure", random_state=0).fit(planted[0], client=client, callback=interrupt)
+    assert model.objective_ == model.history_[-1].objective < model.history_[0].objective
+
+
 @pytest.mark.parametrize("workers", [2, 4])
 def test_the_answer_does_not_depend_on_the_number_of_workers(planted, alone, workers):
     with client_of(n_workers=workers, processes=False) as client:
@@ -188,6 +197,8 @@ def test_partitions_of_an_edge_list_give_the_same_fit_as_the_graph(planted, alon
     dd.from_pandas(table, npartitions=3).to_parquet(tmp_path / "links")
     with client_of(n_workers=2, processes=False) as client:
         model = kl.KLafter(random_state=0, max_iter=2).fit(dd.read_parquet(tmp_path / "links"), client=client)
+        with pytest.raises(ValueError, match="needs penalty to be a finite number"):
+            kl.KLafter(penalty="much").fit(dd.from_pandas(table, npartitions=1), client=client)
         with pytest.raises(ValueError, match="Number the nodes first"):
             kl.KLafter().fit(dd.from_pandas(table.astype(str), npartitions=1), client=client)
     assert model.objective_ == pytest.approx(alone.objective_, rel=1e-12)

@@ -57,3 +57,15 @@ def test_bad_arguments_name_the_cure(tmp_path):
         write_graph(GRAPH, tmp_path / "g.docx")
     with pytest.raises(ValueError, match="each of 3 nodes"):
         write_graph(GRAPH, tmp_path / "g.csv", np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_json_is_read_again_here_and_by_networkx(tmp_path, directed):
+    graph = GRAPH.replace(directed=directed)
+    write_graph(graph, tmp_path / "g.json", MEMBERS)
+    again = read_graph(tmp_path / "g.json")
+    assert (again.directed, again.labels.tolist()) == (directed, graph.labels.tolist())
+    assert (again.links != graph.links).nnz == (again.hidden != graph.hidden).nnz == 0
+    assert again.attributes["communities"].tolist() == ["0", "0;1", ""]
+    document = json.loads((tmp_path / "g.json").read_text())
+    assert type(nx.node_link_graph(document, edges="links")) is (nx.DiGraph if directed else nx.Graph)

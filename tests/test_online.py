@@ -1,5 +1,6 @@
 """Networks that keep growing: changed graphs, partial_fit on both engines, and the command that follows a stream."""
 
+import doctest
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ from test_sparse import dense_groups
 from typer.testing import CliRunner
 
 import klafter as kl
+import klafter.models.online
 from klafter.cli.app import app
 from klafter.cli.facts import describe_change
 from klafter.datasets import make_overlapping
@@ -156,6 +158,19 @@ def test_the_first_partial_fit_is_a_fit():
     model = kl.KLafter(link="exposure", n_init=1, random_state=0).partial_fit(pairs)
     assert model.n_communities_ == 3
     assert "n0" in model.labels_in_
+
+
+def test_the_example_runs():
+    assert doctest.testmod(klafter.models.online).failed == 0
+
+
+def test_a_model_whose_links_are_elsewhere_is_left_as_it_is():
+    graph, _ = dense_groups(60, 3, 0.6, 0.02, 1)
+    model = kl.KLafter(link="exposure", n_init=1, random_state=0).fit(graph)
+    model.graph_ = Graph(np.zeros((60, 60)))  # as after a fit of a Dask table
+    with pytest.raises(ValueError, match="stayed on the cluster"):
+        model.partial_fit([(0, 1)])
+    assert model.n_communities_ == 3
 
 
 def test_changes_are_described():

@@ -231,3 +231,14 @@ def test_networkx_writes_what_we_read(tmp_path):
     assert (graph.n_nodes, graph.n_links, graph.labels) == (34, 78, None)
     assert graph.attributes["club"][0] == "Mr. Hi"
     assert read_graph(tmp_path / "k.graphml", weight=None).links.max() == 1
+
+
+def test_columns_that_are_left_out_are_named(file):
+    assert "Left out: columns 3, 4." in read_graph(file("a b x y\nb c x y\n")).notes
+    named = read_graph(file("source,target,since,weight\na,b,1999,2\nb,c,2001,2\n", "g.csv"))
+    assert "Left out: column 'since'." in named.notes
+    assert "Every link has weight 2." in named.notes
+
+
+def test_three_weighted_links_are_no_square(file):
+    assert read_graph(file("1 2 3\n2 1 5\n3 2 1\n")).links.toarray().tolist() == [[0, 3, 0], [5, 0, 0], [0, 1, 0]]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from klafter.graph import DyadKFold, Graph, split_dyads
-from klafter.graph.units import _draw_outside, keep_nodes_linked, link_units
+from klafter.graph.units import _draw_outside, distinct, keep_nodes_linked, link_units
 
 PROTOCOLS = ["clean", "entries"]
 
@@ -150,3 +150,9 @@ def test_bad_arguments_name_the_cure(change, cure):
         split_dyads(Graph(np.eye(3, k=1)), **change)
     with pytest.raises(ValueError, match="2 or more"):
         list(DyadKFold(1).split(Graph(np.eye(3, k=1))))
+
+
+def test_millions_of_units_are_told_apart_in_order():
+    units = np.random.default_rng(0).integers(0, 50, 200)
+    assert distinct(units).tolist() == sorted(set(units.tolist()))
+    assert distinct(units[:0]).tolist() == []

@@ -51,10 +51,10 @@ def demo(
 
 def tell_story(model, path: Path, page: Path | None, reason: str) -> None:
     """Communities, missing links and why, and what to do next."""
-    from klafter.cli.facts import describe_communities
+    from klafter.cli.facts import describe_communities, in_order
 
     say(f"Found {model.n_communities_} overlapping communities in {model.fit_seconds_:.1f} s.")
-    show_communities(describe_communities(model), sorted(model.unassigned(), key=str), 12)
+    show_communities(describe_communities(model), in_order(model.unassigned()), 12)
     show_links(model)
     if reason:
         say(reason)
@@ -71,7 +71,7 @@ def show_links(model) -> None:
         "The likeliest links that the novel does not have", [("node", {}), ("node", {}), ("probability", NUMBER)], rows
     )
     if links:
-        show_explanation(model.explain(*links[0][:2]))
+        show_explanation(model.explain(*links[0][:2]), model)
 
 
 def try_report(model, path: Path) -> tuple[Path | None, str]:

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from klafter.cli.screen import counted
+from klafter.cli.sentences import in_shell_words
+
 
 def describe_communities(model) -> list[dict[str, Any]]:
     """The communities of a model, largest first; members by label, tightest first."""
@@ -54,10 +57,18 @@ def describe_fit(model) -> dict:
 
 
 def graph_sentence(graph) -> str:
-    """Size and kind of a graph in words."""
+    """What a reader found, in its own words, or size and kind of a graph that was not read."""
+    hidden = f" {counted(graph.n_hidden, 'hidden dyad')}." if graph.n_hidden else ""
+    if graph.notes:
+        return in_shell_words(" ".join(graph.notes)) + hidden
     kind = "directed" if graph.directed else "undirected"
-    hidden = f", {graph.n_hidden:,} hidden dyads" if graph.n_hidden else ""
-    return f"{graph.n_nodes:,} nodes, {graph.n_links:,} links, {kind}{hidden}."
+    return f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_links, 'link')}, {kind}.{hidden}"
+
+
+def in_order(labels) -> list:
+    """Labels as people sort them: numbers by size, then the rest by their letters."""
+    numbers = [label for label in labels if isinstance(label, (int, float))]
+    return sorted(numbers) + sorted((label for label in labels if not isinstance(label, (int, float))), key=str)
 
 
 def describe_change(before, after) -> dict[str, int]:

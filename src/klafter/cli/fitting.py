@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from klafter.cli import completion
-from klafter.cli.inputs import check_output, load_graph, read_pairs
-from klafter.cli.progress import Interrupt, watched
-from klafter.cli.screen import Json, Quiet, print_json, say
+from klafter.cli.inputs import check_output, load_graph, parse_settings, read_pairs
+from klafter.cli.progress import watched
+from klafter.cli.screen import Json, Quiet, counted, print_json, say
 from klafter.cli.sentences import Interrupted, Mistake
+from klafter.models.interrupt import Interrupt
 
 MODELS = {"klafter": "KLafter", "paper": "PaperKLafter", "lfrm": "LFRM", "irm": "IRM", "mmsb": "MMSB", "epm": "EPM"}
 FAMILIES = completion.one_of("bernoulli", "poisson", "gaussian")
@@ -23,6 +23,15 @@ GraphName = Annotated[
     ),
 ]
 SEARCH, INPUT = "What to look for", "How to read the graph"
+Read = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="NAME=VALUE",
+        help="Any other option of the reader: encoding=latin-1, header=no, delimiter=;, relation=advice.",
+        rich_help_panel=INPUT,
+    ),
+]
 
 
 def fit(
@@ -62,6 +71,7 @@ def fit(
     nodes: Annotated[
         Path | None, typer.Option(help="Table of nodes and their attributes.", rich_help_panel=INPUT)
     ] = None,
+    read: Read = None,
     hidden: Annotated[
         Path | None, typer.Option(help="Pairs that nobody observed, two nodes a line.", rich_help_panel=INPUT)
     ] = None,
@@ -89,7 +99,7 @@ def fit(
     given = {"family": family, "penalty": penalty, "n_communities": communities, "n_init": restarts, "n_smooth": smooth}
     parameters = {**given, "n_jobs": jobs, "random_state": seed, **parse_settings(option or [])}
     estimator = make_model(model, parameters)
-    network = load_graph(graph, directed, weight=None if weight == "none" else weight, nodes=nodes)
+    network = load_graph(graph, directed, read, weight=None if weight == "none" else weight, nodes=nodes)
     network = network.binarize() if binarize else network
     check_values(network, estimator)
     if hidden is not None:
@@ -104,20 +114,6 @@ def fit(
         raise Interrupted(f"Interrupted; the best so far is in {output}.")
 
 
-def parse_settings(settings: list[str]) -> dict[str, Any]:
-    """``name=value`` as parameters; a value is JSON, or text."""
-    found = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise Mistake(f"--set needs NAME=VALUE; this is {setting!r}.")
-        try:
-            found[name] = json.loads({"True": "true", "False": "false", "None": "null"}.get(value, value))
-        except json.JSONDecodeError:
-            found[name] = value
-    return found
-
-
 def make_model(name: str, parameters: dict[str, Any]):
     """The estimator of that name; a parameter it does not have is refused by name."""
     from klafter import models
@@ -127,7 +123,8 @@ def make_model(name: str, parameters: dict[str, Any]):
         there = [known for known, title in MODELS.items() if hasattr(models, title)]
         raise Mistake(f"There is no model {name!r}; choose one of {', '.join(there)}.")
     known = kind().get_params(deep=False)
-    given = {key: value for key, value in parameters.items() if value is not None}
+    # how many run side by side changes no result: a model that runs alone is not told
+    given = {k: v for k, v in parameters.items() if v is not None and (k != "n_jobs" or k in known)}
     unknown = [key for key in given if key not in known]
     if unknown:
         raise Mistake(f"{kind.__name__} has no parameter {unknown[0]!r}; it has {', '.join(known)}.")
@@ -136,12 +133,18 @@ def make_model(name: str, parameters: dict[str, Any]):
 
 def check_values(graph, model) -> None:
     """Weights need a family that has them: said here in the words of the command line."""
-    values = graph.links.data
-    if getattr(model, "family", None) == "bernoulli" and len(values) and (values != 1).any():
-        raise Mistake(
-            f"The links of this graph have values from {values.min():g} to {values.max():g}, not just 1; "
-            "use --family poisson for counts, --family gaussian for real values, or --binarize."
-        )
+    values, family = graph.links.data, getattr(model, "family", None)
+    span = f"The links of this graph have values from {values.min():g} to {values.max():g}" if len(values) else ""
+    if family == "bernoulli" and (values != 1).any():
+        counts = "--family poisson for counts, " if is_count(values) else ""
+        raise Mistake(f"{span}, not just 1; use {counts}--family gaussian for real values, or --binarize.")
+    if family == "poisson" and not is_count(values):
+        raise Mistake(f"{span}, not just 1, 2, 3, ...; use --family gaussian for real values, or --binarize.")
+
+
+def is_count(values) -> bool:
+    """Whether values are whole and positive."""
+    return bool(((values > 0) & (values == values.round())).all())
 
 
 def run_fit(model, graph, quiet: bool) -> bool:
@@ -149,8 +152,11 @@ def run_fit(model, graph, quiet: bool) -> bool:
     with watched(quiet) as meter, Interrupt() as interrupt:
         try:
             model.fit(graph, callback=meter)
-        except KeyboardInterrupt:
-            raise Interrupted("Interrupted before there was anything to save.") from None
+        except BaseException as error:
+            # compilers wrap a Ctrl-C that reaches them in errors of their own
+            if interrupt.happened or isinstance(error, KeyboardInterrupt):
+                raise Interrupted("Interrupted before there was anything to save.") from None
+            raise
     return interrupt.happened
 
 
@@ -179,10 +185,9 @@ def tell(model, source: str, output: Path, report: Path | None, interrupted: boo
         return
     if quiet:
         return
-    say(f"{source}: {graph_sentence(model.graph_)} {' '.join(model.graph_.notes)}")
-    alone = f", {result['unassigned']:,} nodes in none" if result["unassigned"] else ""
-    number = "1 community" if result["communities"] == 1 else f"{result['communities']} communities"
-    say(f"{number}{alone}, found in {result['seconds']:.1f} s.", "bold")
+    say(f"{source}: {graph_sentence(model.graph_)}")
+    alone = f", {counted(result['unassigned'], 'node')} in none" if result["unassigned"] else ""
+    say(f"{counted(result['communities'], 'community')}{alone}, found in {result['seconds']:.1f} s.", "bold")
     for note in result["notes"]:
         say(note)
     say(f"Saved in {output}{f', the page in {report}' if report else ''}.")

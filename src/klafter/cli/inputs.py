@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from klafter.cli.sentences import Mistake
 
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 PREFIX = "dataset:"
 
 
-def load_graph(name: str, directed: bool | None = None, **options) -> Graph:
-    """A graph from a file, or a data set when there is no such file."""
+def load_graph(name: str, directed: bool | None = None, read: list[str] | None = None, **options) -> Graph:
+    """A graph from a file, or a data set when there is no such file; `read` has more options, as NAME=VALUE."""
+    options = {"directed": directed, **options, **check_reading(parse_settings(read or [], "--read"))}
+    directed = options.pop("directed")
     if Path(name).is_dir():
         raise Mistake(f"{name} is a folder; name a file of links.")
     if Path(name).exists() and not name.startswith(PREFIX):
@@ -36,6 +39,34 @@ def load_graph(name: str, directed: bool | None = None, **options) -> Graph:
     return graph.replace(directed=True) if directed else graph.symmetrize()
 
 
+def parse_settings(settings: list[str], option: str = "--set") -> dict[str, Any]:
+    """``name=value`` as parameters; a value is JSON, or text."""
+    found = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise Mistake(f"{option} needs NAME=VALUE; this is {setting!r}.")
+        try:
+            found[name] = json.loads({"True": "true", "False": "false", "None": "null"}.get(value, value))
+        except json.JSONDecodeError:
+            found[name] = {"yes": True, "no": False, "none": None, r"\t": "\t"}.get(value, value)
+    return found
+
+
+def check_reading(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of ``read_graph``, refused by name where it has none such."""
+    if options:
+        from inspect import signature
+
+        from klafter.graph import read_graph
+
+        known = [name for name in signature(read_graph).parameters if name != "path"]
+        unknown = [name for name in options if name not in known]
+        if unknown:
+            raise Mistake(f"A graph is read with {', '.join(known)}; {unknown[0]!r} is none of them.")
+    return options
+
+
 def load_model(path: Path) -> NetworkModel:
     """A model that ``klafter fit`` wrote."""
     from klafter.models import load
@@ -50,7 +81,7 @@ def check_output(path: Path, source: str | None = None) -> Path:
     if not path.parent.is_dir():
         raise Mistake(f"There is no folder {path.parent} to write {path.name} in; make it first.")
     if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
-        raise Mistake(f"{path} is the graph itself; choose another name for the output.")
+        raise Mistake(f"{path} is the file that is read; choose another name for the output.")
     return path
 
 

@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from klafter.cli import completion
-from klafter.cli.fitting import FAMILIES, MODELS, GraphName, check_values, make_model, run_fit
+from klafter.cli.fitting import FAMILIES, MODELS, GraphName, Read, check_values, make_model, run_fit
 from klafter.cli.inputs import check_output, load_graph
-from klafter.cli.looking import NUMBER
 from klafter.cli.progress import watched
-from klafter.cli.screen import Column, Json, Quiet, print_json, say, show_table
+from klafter.cli.screen import Column, Json, Quiet, counted, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
 PROTOCOLS = completion.one_of("clean", "entries")
@@ -32,29 +31,42 @@ def tune(
     graph: GraphName,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the best model goes.")] = Path("model.npz"),
     penalties: Annotated[str, typer.Option(help="Prices of one more community to try.")] = "-1,0,1,3",
+    temperatures: Annotated[str | None, typer.Option(help="Temperatures to try.")] = None,
+    weight_scales: Annotated[str | None, typer.Option(help="Scales of affinities inside to try.")] = None,
+    offdiagonal_scales: Annotated[str | None, typer.Option(help="Scales of affinities between to try.")] = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the dyads, each hidden once.")] = 5,
     family: Annotated[str, typer.Option(help="bernoulli, poisson or gaussian.", autocompletion=FAMILIES)] = "bernoulli",
     binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
+    read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Choose the penalty by hiding parts of the network, and save the best model.
+    """Choose the penalty, and more if you like, by hiding parts of the network; save the best model.
 
     **Examples**
 
     `klafter tune friends.tsv -o friends.npz`
 
     `klafter tune karate --penalties=-1,0,2 --folds 3 --json`
+
+    `klafter tune karate --penalties 0 --temperatures 0.7,1 --weight-scales 1,3`
     """
     from klafter.models import KLafter, KLafterCV
 
     check_output(output, graph)
-    network = load_graph(graph)
+    network = load_graph(graph, read=read)
     network = network.binarize() if binarize else network
     check_values(network, KLafter(family=family))
-    search = KLafterCV(numbers(penalties), cv=folds, estimator=KLafter(family=family), n_jobs=jobs, random_state=seed)
+    others = {
+        "temperatures": temperatures,
+        "weight_scales": weight_scales,
+        "offdiagonal_scales": offdiagonal_scales,
+    }
+    grids = {name: numbers(text) for name, text in others.items() if text is not None}
+    how = {"cv": folds, "n_jobs": jobs, "random_state": seed}
+    search = KLafterCV(numbers(penalties), **grids, estimator=KLafter(family=family), **how)
     interrupted = run_fit(search, network, quiet or as_json)
     search.save(output)
     table = search.cv_results_
@@ -71,10 +83,14 @@ def tune(
 
 def show_settings(rows: list[dict], search, output: Path) -> None:
     """The table of settings, and the best."""
-    columns: list[Column] = [(name, NUMBER) for name in ("penalty", "AUC", "error", "folds", "rank")]
-    keys = ("penalty", "mean_test_score", "std_error", "n_folds", "rank_test_score")
+    tried = list(search.best_params_)
+    names = [*(name.replace("_", " ") for name in tried), "AUC", "error", "folds", "rank"]
+    keys = [*tried, "mean_test_score", "std_error", "n_folds", "rank_test_score"]
+    columns: list[Column] = [(name, {"justify": "right"}) for name in names]
     show_table("Settings on hidden links", columns, [[f"{row[key]:.4g}" for key in keys] for row in rows])
-    say(f"Best: penalty {search.best_params_['penalty']:g}, {search.n_communities_} communities; saved in {output}.")
+    best = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in search.best_params_.items())
+    say(f"Best: {best}; {counted(search.n_communities_, 'community')}, saved in {output}.")
+    say(f"Next: klafter communities {output}, or klafter predict {output} --top 20")
 
 
 def compare(
@@ -89,6 +105,7 @@ def compare(
     ] = "clean",
     results: Annotated[Path | None, typer.Option(help="Keep runs in this JSON file and go on from it.")] = None,
     binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
+    read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -108,7 +125,7 @@ def compare(
     if results is not None:
         check_output(results, graph)
     chosen = [make_model(name.strip(), {"n_jobs": jobs}) for name in models.split(",")]
-    network = load_graph(graph)
+    network = load_graph(graph, read=read)
     network = network.binarize() if binarize else network
     for model in chosen:
         check_values(network, model)
@@ -120,12 +137,29 @@ def compare(
             done += 1
             meter.at(done / total, f"{record['model']}, split {record['split']}")
 
-        found = run_comparison(
-            chosen, network, protocol, splits, fraction, random_state=seed, results=results, callback=count
-        )
+        try:
+            found = run_comparison(
+                chosen, network, protocol, splits, fraction, random_state=seed, results=results, callback=count
+            )
+        except KeyboardInterrupt:
+            raise Interrupted(interrupted_sentence(results)) from None
     if as_json:
         print_json({"title": found.title, "rows": found.rows, "records": list(found.records)})
         return
+    show_comparison(found)
+
+
+def interrupted_sentence(results: Path | None) -> str:
+    """What an interrupted comparison leaves behind."""
+    if results is None:
+        return "Interrupted; with --results FILE what is done is kept, and the same command goes on from there."
+    if not results.exists():
+        return "Interrupted before there was anything to save."
+    return f"Interrupted; what is done is in {results}, and the same command goes on from there."
+
+
+def show_comparison(found) -> None:
+    """The table of models and baselines."""
     header, *body = found.cells()
     numbers_fold = {"justify": "right"}
-    show_table(found.title, [(header[0], {"no_wrap": True}), *((name, numbers_fold) for name in header[1:])], body)
+    show_table(found.title, [(header[0], {}), *((name, numbers_fold) for name in header[1:])], body)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from klafter.cli.inputs import find_pair, find_pairs, load_model
-from klafter.cli.screen import Column, Json, print_json, say, show_table
+from klafter.cli.screen import Column, Json, counted, print_json, say, show_table
 from klafter.cli.sentences import Mistake
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that klafter fit wrote.")]
@@ -33,10 +33,10 @@ def communities(
 
     `klafter communities friends.npz --json > communities.json`
     """
-    from klafter.cli.facts import describe_communities
+    from klafter.cli.facts import describe_communities, in_order
 
     fitted = load_model(model)
-    found, alone = describe_communities(fitted), sorted(fitted.unassigned(), key=str)
+    found, alone = describe_communities(fitted), in_order(fitted.unassigned())
     if as_json:
         print_json({"communities": found, "unassigned": alone})
         return
@@ -56,7 +56,7 @@ def show_communities(found: list, alone: list, members: int) -> None:
         for item in found
     ]
     if found:
-        show_table(f"{len(found)} communities", columns, rows)
+        show_table(counted(len(found), "community"), columns, rows)
     else:
         say("No communities: how much each node links in general explains this network best.")
     if alone:
@@ -96,6 +96,8 @@ def predict(
     """
     if bool(pairs) == (top is not None):
         raise Mistake("Give pairs of nodes, or --top N for the likeliest links nobody has seen.")
+    if hidden_only and top is None:
+        raise Mistake("--hidden-only goes with --top N: the likeliest links among the hidden pairs.")
     fitted = load_model(model)
     if top is not None:
         rows = fitted.top_links(top, hidden_only=hidden_only)
@@ -110,9 +112,12 @@ def predict(
         keys = ["source", "target", "probability", *(["value"] if counts else [])]
         print_json([dict(zip(keys, row)) for row in _rows(asked, chances, means)])
         return
+    if not asked:
+        say("No pair is hidden in this network." if hidden_only else "Every pair of this network is linked.")
+        return
     columns = [("node", {}), ("node", {}), ("probability", NUMBER), *([("expected value", NUMBER)] if counts else [])]
     title = "The likeliest missing links" if top is not None else "Predicted links"
-    table = [(*row[:2], *(f"{number:.4g}" for number in row[2:])) for row in _rows(asked, chances, means)]
+    table = [(*row[:2], *(f"{number:#.4g}" for number in row[2:])) for row in _rows(asked, chances, means)]
     show_table(title, columns, table)
 
 
@@ -142,11 +147,19 @@ def explain(
         known = fitted.graph_.links[fitted.graph_.index(first), fitted.graph_.index(second)]
         print_json({"source": first, "target": second, "probability": found.probability, "link": known, "parts": parts})
         return
-    show_explanation(found)
+    show_explanation(found, fitted)
 
 
-def show_explanation(found) -> None:
-    """The parts of one predicted link."""
+# what the parts of a prediction are parts of
+UNITS = {"exposure": "rates of links", "rate": "rates of links", "logit": "log odds", "log": "logarithms of the value"}
+
+
+def show_explanation(found, model) -> None:
+    """The parts of one predicted link, and why their sum is not quite the probability."""
     columns = [("for or against", NUMBER), ("what", {})]
-    rows = [(f"{value:+.2f}", what) for what, value in found.parts]
+    rows = [(f"{value:+#.3g}", what) for what, value in found.parts]
     show_table(f"{found.source} - {found.target}: probability of a link {found.probability:.3f}", columns, rows)
+    heard = f"averages {counted(len(model.draws_), 'draw')}" if len(model.draws_) > 1 else "is that of the best fit"
+    expert = " and listens to how their neighbours are linked" if model.structure else ""
+    unit = UNITS.get(model.response_, "parts of the value")
+    say(f"In the best fit these {unit} add up to {found.predictor:+#.3g}; the probability {heard}{expert}.")

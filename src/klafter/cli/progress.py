@@ -1,9 +1,8 @@
-"""A bar with time left while a model is fitted, and Ctrl-C that keeps the best so far."""
+"""A bar with time left while a model is fitted."""
 
 from __future__ import annotations
 
 import logging
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,24 +81,3 @@ def _bar(console) -> Iterator[Meter]:
             bar.update(task, total=None if done is None else 1.0, completed=done, description=text)
 
         yield Meter(advance)
-
-
-class Interrupt:
-    """Remembers Ctrl-C: the fit itself catches it and returns the best so far."""
-
-    def __init__(self) -> None:
-        self.happened = False
-
-    def __enter__(self) -> Interrupt:
-        self._before = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def _note(self, *_) -> None:
-        self.happened = True
-        raise KeyboardInterrupt
-
-    def __exit__(self, *_) -> None:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._before)

@@ -22,6 +22,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no r
 # C0, C1 and the marks that reverse text would let a label rewrite the screen
 _BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
 PIPE_WIDTH = 100
+WORD = 11  # letters of a word that is not broken in a narrow table
 
 
 def plain(value: object) -> str:
@@ -55,19 +56,47 @@ def say(text: str = "", style: str | None = None) -> None:
     console().print(plain(text), style=style)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and what it counts: 1 node, 2 nodes, 3 communities."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"
+
+
 def show_table(title: str, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
-    """A table on stdout. Long cells fold, nothing is cut off."""
+    """A table on stdout. Long cells fold, between words where the screen allows; nothing is cut off."""
     from rich import box
     from rich.table import Table
 
     say(title, "bold")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, how in columns:
-        words = max((len(word) for word in name.split()), default=1)
-        table.add_column(name, **{"overflow": "fold", "min_width": words, **how})
-    for row in rows:
-        table.add_row(*(plain(cell) for cell in row))
-    console().print(table)
+    screen, cells = console(), [[plain(cell) for cell in row] for row in rows]
+    texts = [[name, *(row[k] for row in cells)] for k, (name, _) in enumerate(columns)]
+    fixed = [bool(how.get("no_wrap")) for _, how in columns]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for (name, how), width in zip(columns, column_widths(texts, fixed, screen.width - 2 * len(columns))):
+        table.add_column(name, **{"overflow": "fold", "width": width, **how})
+    for row in cells:
+        table.add_row(*row)
+    screen.print(table)
+
+
+def column_widths(texts: Sequence[Sequence[str]], fixed: Sequence[bool], room: int) -> list[int]:
+    """How wide columns are in a table of some width: those that may fold give way, first between words."""
+    from rich.cells import cell_len
+
+    whole = [max(map(cell_len, column)) for column in texts]
+    for word in (WORD, WORD // 2, 1):
+        least = [
+            size if still else min(size, max(cell_len(w) for text in column for w in [*text.split(), ""]), word)
+            for column, size, still in zip(texts, whole, fixed)
+        ]
+        if sum(least) <= room:
+            break
+    left = room - sum(least)
+    order = sorted(range(len(whole)), key=lambda k: whole[k] - least[k])
+    for turn, k in enumerate(order):
+        more = max(0, min(whole[k] - least[k], left // (len(order) - turn)))
+        least[k], left = least[k] + more, left - more
+    return [max(1, size) for size in least]
 
 
 def print_json(document: Any) -> None:

@@ -18,6 +18,18 @@ from typer.core import TyperGroup
 
 from klafter.cli.screen import plain
 
+# what the library tells a programmer to pass, and what to type instead
+SHELL_WORDS = {
+    "pass directed=True": "say --directed",
+    "pass directed=False": "say --undirected",
+    "pass weight=None": "say --weight none",
+    "or weight=None": "or --weight none",
+    "with weight=": "with --weight",
+    "pass delimiter=": "say --read delimiter=",
+    "pass encoding='latin-1'": "say --read encoding=latin-1",
+    "choose with relation=": "choose with --read relation=",
+    "read without nodes=": "read without --nodes",
+}
 FAULT, MISTAKE, INTERRUPTED, UNREAD = 1, 2, 130, 141
 
 
@@ -27,6 +39,13 @@ class Mistake(ValueError):
 
 class Interrupted(Exception):
     """Ctrl-C, after the best so far was saved or when there was nothing to save."""
+
+
+def in_shell_words(text: str) -> str:
+    """A sentence of the library with options as the command line has them."""
+    for words, typed in SHELL_WORDS.items():
+        text = text.replace(words, typed)
+    return text
 
 
 class SentenceGroup(TyperGroup):
@@ -67,7 +86,7 @@ def verdict(error: Exception) -> tuple[int, str]:
     if isinstance(error, OSError) and error.strerror:
         return MISTAKE, f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     if isinstance(error, (ValueError, OSError, ImportError)):
-        return MISTAKE, str(error)
+        return MISTAKE, in_shell_words(str(error))
     if isinstance(error, MemoryError):
         return FAULT, "There is not enough memory for this; try a smaller graph or fewer jobs."
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

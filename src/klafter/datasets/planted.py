@@ -16,6 +16,7 @@ from klafter.core.draws import Draw
 from klafter.datasets.drawing import draw_memberships
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
+from klafter.graph.units import distinct
 
 
 def make_overlapping(
@@ -59,7 +60,7 @@ def make_overlapping(
     >>> truth.n_communities
     10
     """
-    _check(n, community_size, noise, degree_exponent)
+    _check(n, mean_degree, community_size, noise, degree_exponent)
     rng = np.random.default_rng(random_state)
     k = max(1, round(n / community_size))
     z = draw_memberships(n, k, (min(memberships[0], k), min(memberships[1], k)), rng)
@@ -74,9 +75,11 @@ def make_overlapping(
     return Graph(links), Truth(z, parameters, "exposure")
 
 
-def _check(n: int, community_size: int, noise: float, degree_exponent: float | None) -> None:
+def _check(n: int, mean_degree: float, community_size: int, noise: float, degree_exponent: float | None) -> None:
     if n < 1 or community_size < 1:
         raise ValueError(f"make_overlapping needs n and community_size of at least 1; these are {n}, {community_size}.")
+    if not 0 <= mean_degree < np.inf:
+        raise ValueError(f"make_overlapping needs a mean_degree of at least 0; this is {mean_degree}.")
     if not 0 <= noise <= 1:
         raise ValueError(f"make_overlapping needs noise between 0 and 1; this is {noise}.")
     if degree_exponent is not None and degree_exponent <= 2:
@@ -100,7 +103,7 @@ def _draw_links(loadings: sparse.csr_array, expected: np.ndarray, rng) -> sparse
     exposures = rng.poisson(expected)
     first, second = (_draw_ends(columns, exposures, rng) for _ in range(2))
     low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second)
-    key = np.unique((low * n + high)[low != high])
+    key = distinct((low * n + high)[low != high])
     row, column = np.divmod(key, n)
     index = np.int32 if n < 2**31 else np.int64
     start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])

@@ -12,6 +12,7 @@ from klafter.evaluation.contestants import describe, describe_fit, named, prepar
 from klafter.evaluation.links import link_measures
 from klafter.evaluation.saved import Saved, fingerprint
 from klafter.graph import Graph, as_graph, split_dyads
+from klafter.models.interrupt import Interrupt
 
 
 def compare(
@@ -50,7 +51,8 @@ def compare(
     random_state : int
         Seed of the first split.
     results : path, optional
-        A JSON file of all runs, whole after every fit. What is already there is not run again.
+        A JSON file of all runs, whole after every fit. What is already there is not run again; a fit that Ctrl-C cut
+        short is.
     callback : callable, optional
         Called with each record as it is measured; returning True ends the comparison with what there is.
 
@@ -118,7 +120,10 @@ def _fit(model, train: Graph, fits: dict) -> tuple:
     key = describe_fit(model)
     if key not in fits:
         begun = time.perf_counter()
-        model.fit(train)
+        with Interrupt() as interrupt:
+            model.fit(train)
+        if interrupt.happened:  # the best so far is no measurement of the model
+            raise KeyboardInterrupt
         fits[key] = model, time.perf_counter() - begun
     fitted, seconds = fits[key]
     if fitted is not model and "structure" in model.get_params(deep=False):

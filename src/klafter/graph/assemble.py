@@ -113,7 +113,8 @@ def _reason(mirrored: int, symmetric: bool) -> str:
 def _weights_note(weight, links) -> str:
     if weight is None or not links.nnz:
         return ""
-    return f"Links have weights from {links.data.min():g} to {links.data.max():g}."
+    low, high = links.data.min(), links.data.max()
+    return f"Links have weights from {low:g} to {high:g}." if low < high else f"Every link has weight {low:g}."
 
 
 def _repeats_note(repeated: int, weighted: bool) -> str:

@@ -12,6 +12,9 @@ def square(matrix) -> sparse.csr_array:
         matrix = np.asarray(matrix)
     if matrix.dtype.kind == "c":
         raise ValueError("Complex data not supported: links are real numbers. Pass matrix.real, or its modulus.")
+    if matrix.ndim == 0:
+        kind = type(matrix.item()).__name__
+        raise ValueError(f"A network is a Graph, a square matrix, a networkx graph or a pandas table; this is {kind}.")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"A graph needs a square array of links; this one has shape {matrix.shape}.")
     return sparse.csr_array(matrix, dtype=float)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 
@@ -51,6 +52,8 @@ def _convert(X, directed: bool | None) -> Graph:
         return _redirect(X, directed)
     if hasattr(X, "is_directed") and hasattr(X, "adjacency"):
         return from_networkx(X, directed)
+    if isinstance(X, (str, os.PathLike)):
+        raise ValueError(f"A network, not the name of a file, is needed here. Use klafter.read_graph({str(X)!r}).")
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         return _from_table(X, directed)

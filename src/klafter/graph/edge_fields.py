@@ -82,8 +82,10 @@ def _quoted(data: bytes, block: Block, layout: Layout) -> Words:
     lines = decode(block.path, data, block.encoding).split("\n")
     fields: list[bytes] = []
     try:
-        for row in csv.reader(lines, delimiter=layout.delimiter or " ", skipinitialspace=True):
-            if row and len(row) != layout.columns:
+        rows = csv.reader(lines, delimiter=layout.delimiter or " ", skipinitialspace=True)
+        for count, row in enumerate(rows, 1):
+            # a mark that nobody closed swallows the lines after it
+            if rows.line_num != count or (row and len(row) != layout.columns):
                 explain(block, layout)
             fields.extend(field.strip().encode(block.encoding) for field in row)
     except csv.Error:
@@ -119,6 +121,9 @@ def explain(block: Block, layout: Layout) -> NoReturn:
 
 def _check_line(text: str, line: int, path: Path, layout: Layout) -> None:
     row = cut(text, layout.delimiter)
+    if text.count('"') % 2 and layout.delimiter is not None:
+        rule = "names in quotation marks end on their line"
+        raise GraphFileError.at(path, line, quote(text), rule, "close the mark, or delete it")
     if len(row) != layout.columns:
         found, rule = f"{len(row)} in {quote(text)}", f"the lines of this file have {layout.columns} columns"
         raise GraphFileError.at(path, line, found, rule, "correct the line, or pass delimiter=")

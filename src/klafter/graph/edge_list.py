@@ -13,7 +13,7 @@ from klafter.graph.assemble import Edges
 from klafter.graph.edge_fields import Block, cut_block, explain, weights
 from klafter.graph.errors import GraphFileError, quote
 from klafter.graph.files import decode
-from klafter.graph.layout import HEAD_LINES, Declared, Layout, find_layout, is_comment, read_declared
+from klafter.graph.layout import HEAD_LINES, Declared, Layout, cut, find_layout, is_comment, read_declared
 from klafter.graph.words import Words, as_words, number_words
 
 BLOCK = 1 << 23
@@ -87,12 +87,18 @@ def _look(head: Block, given: dict) -> tuple[Declared, Layout]:
 
 def _refuse_matrix(head: Block, layout: Layout) -> None:
     """A square of numbers is no list of links, and reading it as one would give nonsense."""
-    if layout.columns < 4 or layout.names or len(head.data) >= BLOCK:
+    if layout.columns < 3 or len(head.data) >= BLOCK:
         return
     lines = [line for line in head.data.split(b"\n") if line.strip() and not is_comment(line)]
-    if len(lines) == layout.columns:
-        rule, cure = "a list of links has two or three columns", "use as_graph(numpy.loadtxt(path))"
-        raise GraphFileError.at(head.path, None, f"a square of {len(lines)} columns and lines", rule, cure)
+    if len(lines) != layout.columns:
+        return
+    rows = [cut(decode(head.path, line, head.encoding), layout.delimiter) for line in lines]
+    found, rule = f"a square of {len(lines)} columns and lines", "a list of links has two or three columns"
+    named = rows[0][1:] == [row[0] for row in rows[1:]]  # the names of nodes, across and down
+    if named and (layout.columns > 3 or not rows[0][0]):
+        raise GraphFileError.at(head.path, None, found, rule, "use as_graph(pandas.read_csv(path, index_col=0))")
+    if layout.columns > 3 and not layout.names:
+        raise GraphFileError.at(head.path, None, found, rule, "use as_graph(numpy.loadtxt(path))")
 
 
 def _ends(fields: Words, layout: Layout) -> Words:

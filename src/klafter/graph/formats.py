@@ -1,8 +1,9 @@
-"""Other people's formats: GraphML, GML and GEXF through networkx; MatrixMarket, .npz and .mat through scipy."""
+"""Other people's formats: GraphML, GML, GEXF and JSON through networkx; MatrixMarket, .npz and .mat through scipy."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import warnings
 from pathlib import Path
@@ -44,6 +45,22 @@ def read_gml(path: Path, *, directed=None, weight="auto", relation=None, encodin
     return _adopt(path, found, directed, weight)
 
 
+def read_json(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+    """Nodes and links as `write_graph` and networkx's node_link_data write them; hidden dyads too."""
+    import networkx as nx
+
+    document = json.loads(read_text(path, encoding))
+    links = document.get("links", document.get("edges")) if isinstance(document, dict) else None
+    if links is None or "nodes" not in document:
+        rule, cure = "JSON of a graph has nodes and links", "write it with write_graph, or use an edge list"
+        raise GraphFileError.at(path, None, "neither nodes nor links", rule, cure)
+    found = (nx.MultiDiGraph if document.get("directed") else nx.MultiGraph)()
+    found.add_nodes_from((node["id"], {k: v for k, v in node.items() if k != "id"}) for node in document["nodes"])
+    found.add_edges_from((link["source"], link["target"], link) for link in links)
+    graph = _adopt(path, found, directed, weight)
+    return graph.hide(document["hidden"]) if document.get("hidden") else graph
+
+
 def _adopt(path: Path, found, directed, weight) -> Graph:
     check_size(path, len(found))
     named = "weight" if weight == "auto" else weight
@@ -77,6 +94,9 @@ def read_matrix_market(path: Path, *, directed=None, weight="auto", relation=Non
 def read_npz(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
     """A sparse matrix written by scipy.sparse.save_npz."""
     data = read_all(path)
+    if not data.startswith(b"PK"):
+        rule, cure = "an .npz file is an archive of arrays", "save a sparse matrix with scipy.sparse.save_npz"
+        raise GraphFileError.at(path, None, "something else", rule, cure)
     with np.load(io.BytesIO(data), allow_pickle=False) as parts:
         if "shape" not in parts:
             rule, cure = "it should come from scipy.sparse.save_npz", "save a sparse matrix with it"

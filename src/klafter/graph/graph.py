@@ -150,13 +150,13 @@ class Graph:
         return label.item() if isinstance(label, np.generic) else label
 
     def pair_indices(self, pairs) -> np.ndarray:
-        """Pairs of nodes as an (m, 2) array of rows: an integer array already holds rows, a list holds labels."""
+        """Pairs of nodes as (m, 2) rows: an integer array already holds rows, a list or a table holds labels."""
         if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "iu":
             return self._check_rows(pairs)
         if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__iter__"):
             raise ValueError(f"Pairs need two nodes each; {pairs!r} is not a list of pairs.")
         rows = []
-        for pair in pairs:
+        for pair in pairs.itertuples(index=False) if hasattr(pairs, "itertuples") else pairs:
             if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
                 raise ValueError(f"Pairs need two nodes each; {pair!r} is not a pair.")
             rows.append([self.index(pair[0]), self.index(pair[1])])

@@ -12,8 +12,9 @@ from klafter.graph.assemble import assemble
 from klafter.graph.edge_list import Table, read_table
 from klafter.graph.errors import GraphFileError, quote
 from klafter.graph.files import check_size, opened
-from klafter.graph.formats import read_gml, read_mat, read_matrix_market, read_npz, read_xml
+from klafter.graph.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
 from klafter.graph.graph import Graph
+from klafter.graph.layout import Layout
 from klafter.graph.names import settle
 from klafter.graph.node_table import NodeTable, read_nodes, sibling
 from klafter.graph.pajek import read_pajek
@@ -25,6 +26,7 @@ _READERS = {
     ".xml": read_xml,
     ".gexf": read_xml,
     ".gml": read_gml,
+    ".json": read_json,
     ".net": read_pajek,
     ".paj": read_pajek,
     ".mtx": read_matrix_market,
@@ -51,9 +53,10 @@ def read_graph(
     Parameters
     ----------
     path : path
-        GraphML, GEXF, GML, Pajek (.net, .paj), MatrixMarket (.mtx), scipy .npz, .mat; any other suffix is a table of
-        links: two columns of names, perhaps a third of weights, parted by tabs, commas, semicolons or blanks. Lines
-        with # or % are comments; `# nodes: 230` and `# directed: yes` at the top are understood. All may be gzipped.
+        GraphML, GEXF, GML, node-link JSON, Pajek (.net, .paj), MatrixMarket (.mtx), scipy .npz, .mat; any other suffix
+        is a table of links: two columns of names, perhaps a third of weights, parted by tabs, commas, semicolons or
+        blanks. Lines with # or % are comments; `# nodes: 230` and `# directed: yes` at the top are understood. All may
+        be gzipped.
     directed : bool, optional
         By default what the file says. A table without word of it is undirected if no pair, or every pair, stands in
         both orders, otherwise directed.
@@ -136,7 +139,15 @@ def _read_edge_list(path: Path, directed, nodes: NodeTable | None, encoding: str
     notes = [note] if note else []
     if table.remarks:
         notes.append(f"{table.remarks:,} comment lines among the links skipped.")
+    notes += _left_out(table.layout)
     return assemble(edges, check_size(path, n), directed=directed, labels=labels, notes=notes)
+
+
+def _left_out(layout: Layout) -> list[str]:
+    """The columns that nobody asked for, in a sentence."""
+    others = sorted({*range(layout.columns)} - {layout.source, layout.target, layout.weight})
+    called = [quote(layout.names[k]) if k < len(layout.names) else str(k + 1) for k in others]
+    return [f"Left out: column{'s' * (len(called) > 1)} {', '.join(called)}."] if called else []
 
 
 def _check_known(path: Path, table: Table, count: int) -> None:

@@ -112,6 +112,7 @@ def _write_json(graph: Graph, path: Path, groups) -> None:
     hidden = np.column_stack(graph.hidden.nonzero())
     document = {
         "directed": graph.directed,
+        "multigraph": False,  # so that networkx makes a plain graph of it
         "nodes": [{"id": graph.label(i), **_known(graph, i, groups)} for i in range(graph.n_nodes)],
         "links": [
             {"source": graph.label(i), "target": graph.label(j), "weight": value} for i, j, value in _links(graph)

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.draws import Draw, predictor
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph, as_graph
-from klafter.models.ranking import best_pairs
+from klafter.models.checks import check_count, check_running
+from klafter.models.ranking import best_pairs, predictor_of_rows
 from klafter.models.structure import expert_logits, fit_expert
 
 log = logging.getLogger("klafter")
@@ -90,6 +91,7 @@ class NetworkModel(BaseEstimator):
         if not isinstance(X, Graph):
             X = self._validate_matrix(X)
         graph = as_graph(X, hidden=hidden, covariates=covariates)
+        check_running(self)
         self._check_parameters(graph)
         self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
         self._forget()
@@ -104,7 +106,10 @@ class NetworkModel(BaseEstimator):
         if isinstance(X, (list, tuple, np.ndarray)):
             from sklearn.utils.validation import validate_data
 
-            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
+            _refuse_names(X)
+            # of NaN a graph says more: what nobody observed is hidden
+            finite = {"ensure_all_finite": False}
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2, **finite)
             if X.shape[0] != X.shape[1]:
                 raise ValueError(f"A network needs a square matrix of links; this one has shape {X.shape}.")
         return X
@@ -166,6 +171,14 @@ class NetworkModel(BaseEstimator):
             total += response.probability(x, self.precision_)
         return total / len(self.draws_)
 
+    def _own_rows(self, rows: np.ndarray) -> np.ndarray:
+        """The same of all dyads of some nodes, (len(rows), n)."""
+        response, covariates = RESPONSES[self.response_], list(self.graph_.covariates.values())
+        total = np.zeros((len(rows), self.graph_.n_nodes))
+        for draw in self._heard():
+            total += response.probability(predictor_of_rows(draw, rows, covariates), self.precision_)
+        return total / len(self.draws_)
+
     def _with_structure(self, p: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Log odds of the model plus ``structure`` times those of the structural expert."""
         if not self.structure or not len(pairs):
@@ -190,6 +203,11 @@ class NetworkModel(BaseEstimator):
         if values is None:
             raise ValueError("score needs the pairs and their link values: model.score(held.pairs, held.values).")
         pairs, values = self._pairs(pairs), np.asarray(values, float)
+        if values.shape != (len(pairs),) or not len(pairs) or not np.isfinite(values).all():
+            raise ValueError(
+                f"score needs one finite link value for each pair; there are {len(pairs)} pairs, and values of shape "
+                f"{values.shape}{'' if np.isfinite(values).all() else ', some of them NaN or infinite'}."
+            )
         if self.response_ in ("logit", "exposure", "probability"):
             p = np.clip(self._probability(pairs), 1e-12, 1 - 1e-12)
             return float(np.mean(np.where(values > 0, np.log(p), np.log1p(-p))))
@@ -200,13 +218,15 @@ class NetworkModel(BaseEstimator):
     def top_links(self, n: int = 20, *, hidden_only: bool = False) -> list[tuple]:
         """The likeliest dyads that are not known to be linked, as (node, node, probability), best first."""
         check_is_fitted(self, "draws_")
-        own, finish = self._own_probability, self._with_structure
-        pairs, p = best_pairs(own, finish, self.graph_, self.memberships_, n, hidden_only)
+        n = check_count(n, "top_links")
+        own, rows, finish = self._own_probability, self._own_rows, self._with_structure
+        pairs, p = best_pairs(own, rows, finish, self.graph_, self.memberships_, n, hidden_only)
         return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
 
     def surprising_links(self, n: int = 20) -> list[tuple]:
         """The observed links that the model finds least likely, as (node, node, probability)."""
         check_is_fitted(self, "draws_")
+        n = check_count(n, "surprising_links")
         links = self.graph_.links.tocoo()
         keep = np.ones(links.nnz, bool) if self.graph_.directed else links.row < links.col
         pairs = np.column_stack([links.row[keep], links.col[keep]]).astype(np.int64)
@@ -264,3 +284,13 @@ class NetworkModel(BaseEstimator):
 
     def _check_parameters(self, graph: Graph) -> None:
         raise NotImplementedError
+
+
+def _refuse_names(X) -> None:
+    """A list of pairs of names looks like a matrix of text."""
+    first = X[0] if len(X) else ()
+    if isinstance(X, (list, tuple)) and isinstance(first, (list, tuple)) and any(isinstance(v, str) for v in first):
+        raise ValueError(
+            f"A network is a matrix of links, not a list of pairs such as {first!r}. "
+            "Use pandas.DataFrame(pairs, columns=['source', 'target']) or networkx.Graph(pairs)."
+        )

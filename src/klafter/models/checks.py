@@ -34,3 +34,19 @@ def check_real(model, name: str, low: float = -np.inf, *, strict: bool = False) 
     ):
         bound = "" if low == -np.inf else f" {'above' if strict else 'of at least'} {low:g}"
         _refuse(model, name, f"a finite number{bound}")
+
+
+def check_running(model) -> None:
+    """How a fit is run: workers and seed, for those that have them."""
+    jobs, seed = getattr(model, "n_jobs", None), getattr(model, "random_state", None)
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, Integral) or jobs == 0):
+        _refuse(model, "n_jobs", "a whole number from 1, -1 for all cores, or None for one")
+    if isinstance(seed, bool) or (isinstance(seed, Real) and (not isinstance(seed, Integral) or int(seed) < 0)):
+        _refuse(model, "random_state", "a whole number of at least 0 or None")
+
+
+def check_count(n, name: str) -> int:
+    """How many are asked for."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+        raise ValueError(f"{name} needs n to be a whole number of at least 0; it is {n!r}.")
+    return int(n)

@@ -13,11 +13,17 @@ from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
 from klafter.models.base import NetworkModel, Progress
 from klafter.models.checks import check_choice
+from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
 from klafter.models.parallel import run
 from klafter.models.race import race, results_table
 
-GRIDS = {"penalty": "penalties", "temperature": "temperatures", "weight_scale": "weight_scales"}
+GRIDS = {
+    "penalty": "penalties",
+    "temperature": "temperatures",
+    "weight_scale": "weight_scales",
+    "offdiagonal_scale": "offdiagonal_scales",
+}
 
 
 class KLafterCV(NetworkModel):
@@ -30,7 +36,7 @@ class KLafterCV(NetworkModel):
     ----------
     penalties : sequence of float
         Prices of one more community, lambda^2 in the paper.
-    temperatures, weight_scales : sequence of float, optional
+    temperatures, weight_scales, offdiagonal_scales : sequence of float, optional
         Further values to try; None keeps those of ``estimator``.
     cv : int or splitter
         Number of folds, or an object like ``DyadKFold`` that gives pairs of (train, held).
@@ -72,6 +78,7 @@ class KLafterCV(NetworkModel):
         *,
         temperatures=None,
         weight_scales=None,
+        offdiagonal_scales=None,
         cv=5,
         scoring="roc_auc",
         eliminate=True,
@@ -82,6 +89,7 @@ class KLafterCV(NetworkModel):
         self.penalties = penalties
         self.temperatures = temperatures
         self.weight_scales = weight_scales
+        self.offdiagonal_scales = offdiagonal_scales
         self.cv = cv
         self.scoring = scoring
         self.eliminate = eliminate
@@ -111,6 +119,10 @@ class KLafterCV(NetworkModel):
 
     def _check_parameters(self, graph: Graph) -> None:
         check_choice(self, "scoring", SCORES)
+        for many in GRIDS.values():
+            values = getattr(self, many)
+            if values is not None and (isinstance(values, str) or not hasattr(values, "__iter__")):
+                raise ValueError(f"KLafterCV needs {many} to be a list of numbers, such as [0.5]; it is {values!r}.")
         if not self._settings() or not self._settings()[0]:
             raise ValueError("KLafterCV needs at least one setting to try; pass penalties=[0.5], for example.")
         if not hasattr(self.cv, "split") and not (isinstance(self.cv, (int, np.integer)) and self.cv >= 2):
@@ -197,8 +209,11 @@ def _trial(scoring: str, report, task, stop):
     """One setting on one fold: (setting, fold, score, seconds), or None when stopped on the way."""
     setting, fold, model, train, held = task
     begun = time.perf_counter()
-    model.fit(train, callback=lambda progress: stop is not None and stop.is_set())
+    with Interrupt() as interrupt:
+        model.fit(train, callback=lambda progress: stop is not None and stop.is_set())
     seconds = time.perf_counter() - begun
+    if interrupt.happened and stop is not None:  # the fit kept its best so far, but the others are not to begin
+        stop.set()
     if stop is not None and stop.is_set():
         return None
     score = SCORES[scoring](model, held)

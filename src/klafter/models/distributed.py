@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import CancelledError
 from itertools import pairwise
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from klafter.core.kernel import announce_compilation
 from klafter.graph import Graph
 from klafter.models import large, partitions
 from klafter.models.base import Progress, Step, iterate
+from klafter.models.checks import check_running
 from klafter.search import sparse_rounds as rounds
 from klafter.search import sparse_shards as at
 from klafter.search.sparse_state import Problem
@@ -157,6 +159,8 @@ def fit_partitions(model, table, client, callback=None):
             f"{model.link!r}. Use family='bernoulli' or 'poisson' and link='auto'."
         )
     parts, n, n_lines = partitions.extent(table, client)
+    check_running(model)
+    model._check_parameters(_unlinked(n))
     problem = large.problem_of(model, _unlinked(n))
     bounds = cut_points(n, n_lines)
     shards = partitions.shuffle(parts, rounds.bare(problem), bounds, counts, client)
@@ -214,7 +218,9 @@ def search(model, fleet: DaskFleet, frame: Problem, n_links: float, seeds, callb
         state = rounds.init(frame, fleet, n_links, seed)
         note(0, state)
         turns = iter(range(1, model.max_iter + 1))
-        state = iterate(lambda s: rounds.step(frame, s, fleet, [seed, next(turns)]), state, model.max_iter, done, None)
+        state = iterate(
+            lambda s: rounds.step(frame, s, fleet, [seed, next(turns)]), state, model.max_iter, done, Event()
+        )
     large.keep(model, [(frame, state, history)])
     model.traffic_ = _summary(fleet.traffic)
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.core.draws import Draw
+from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
 
 FORMAT, VERSION = "klafter model", 1
@@ -26,6 +27,8 @@ class ModelFileError(ValueError):
 def save(model, path) -> None:
     """Write a fitted model; the file appears whole or not at all."""
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} in; make it first.")
     arrays: dict[str, np.ndarray] = {}
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -39,8 +42,7 @@ def save(model, path) -> None:
         if name.endswith("_") and not name.startswith("_") and name not in ("graph_", "labels_in_", "chains_"):
             header["fitted"][name] = _pack(name, value, arrays)
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    folder = path.parent if str(path.parent) else Path(".")
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".klafter-", suffix=".npz")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".klafter-", suffix=".npz")
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -69,7 +71,7 @@ def load(path):
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays["header"].tobytes().decode())
-        if header["format"] != FORMAT:
+        if header["format"] != FORMAT or not isinstance(header["version"], int):
             raise KeyError("format")
     except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a klafter model, or it is damaged. Save the model again.") from error
@@ -91,8 +93,22 @@ def _rebuild(header: dict, arrays: dict):
     model.labels_in_ = model.graph_.labels
     model._forget()
     for name, recipe in header["fitted"].items():
+        if not name.endswith("_") or name.startswith("_"):
+            raise KeyError(name)
         setattr(model, name, _unpack(recipe, arrays))
+    _check(model)
     return model
+
+
+def _check(model) -> None:
+    """What every method relies on is there and fits the graph."""
+    n, draws = model.graph_.n_nodes, [model.point_, *model.draws_]
+    if not model.draws_ or any(draw.memberships.shape != (n, draw.affinities.shape[0]) for draw in draws):
+        raise ValueError("draws_")
+    if model.memberships_.shape != (n, model.n_communities_):
+        raise ValueError("memberships_")
+    if model.response_ not in RESPONSES or not model.precision_ > 0:
+        raise ValueError("response_")
 
 
 def _plain(value):
@@ -137,12 +153,19 @@ def _unpack(recipe: dict, arrays: dict) -> Any:
     if "sparse" in recipe:
         name = recipe["sparse"]
         parts = arrays[f"{name}/data"], arrays[f"{name}/indices"], arrays[f"{name}/indptr"]
-        return sparse.csr_array(parts, shape=tuple(recipe["shape"]))
+        return _csr(parts, recipe["shape"])
     if "array" in recipe:
         return arrays[recipe["array"]]
     if "dict" in recipe:
         return {k: _unpack(v, arrays) for k, v in recipe["dict"].items()}
     return recipe["plain"]
+
+
+def _csr(parts, shape) -> sparse.csr_array:
+    """A matrix whose every index is looked at: SciPy's compiled code would follow a wrong one anywhere."""
+    csr = sparse.csr_array(parts, shape=tuple(shape))
+    csr.check_format(full_check=True)
+    return csr
 
 
 def _pack_draws(name: str, draws: list[Draw], arrays: dict) -> dict:
@@ -190,7 +213,7 @@ def _unpack_column(recipe: dict, arrays: dict, n: int) -> list:
             np.split(arrays[f"{name}/indices"], ends),
             np.split(arrays[f"{name}/indptr"], rows),
         )
-        return [sparse.csr_array(piece, shape=tuple(shape)) for piece, shape in zip(parts, shapes)]
+        return [_csr(piece, shape) for piece, shape in zip(parts, shapes)]
     return [recipe["plain"]] * n
 
 
@@ -199,10 +222,27 @@ def _pack_graph(graph: Graph, arrays: dict, header: dict) -> None:
         "directed": graph.directed,
         "links": _pack("graph.links", graph.links, arrays),
         "hidden": _pack("graph.hidden", graph.hidden, arrays),
-        "labels": None if graph.labels is None else [_plain(label) for label in graph.labels.tolist()],
+        "labels": None if graph.labels is None else [_label(label) for label in graph.labels.tolist()],
         "attributes": {k: [_plain(x) for x in v.tolist()] for k, v in graph.attributes.items()},
         "covariates": {k: _pack(f"graph.covariates.{k}", v, arrays) for k, v in graph.covariates.items()},
     }
+
+
+def _label(label):
+    """A label as JSON, refused where it would come back as another."""
+    if isinstance(label, tuple):
+        return [_label(part) for part in label]
+    if not isinstance(label, (str, int, float, bool, type(None))):
+        kind = type(label).__name__
+        raise ValueError(
+            f"A file keeps labels that are text, numbers or tuples; {label!r} is {kind}. Rename the nodes."
+        )
+    return label
+
+
+def _as_label(label):
+    """JSON has no tuples, and a list cannot be a label."""
+    return tuple(map(_as_label, label)) if isinstance(label, list) else label
 
 
 def _unpack_graph(arrays: dict, header: dict) -> Graph:
@@ -211,7 +251,7 @@ def _unpack_graph(arrays: dict, header: dict) -> Graph:
         _unpack(part["links"], arrays),
         directed=part["directed"],
         hidden=_unpack(part["hidden"], arrays),
-        labels=part["labels"],
+        labels=None if part["labels"] is None else [_as_label(label) for label in part["labels"]],
         attributes=part["attributes"],
         covariates={k: _unpack(v, arrays) for k, v in part["covariates"].items()},
     )

@@ -48,6 +48,8 @@ def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop):
         def done(t, state):
             value = note(t + 1, state)
             told = callback(Progress("search", run, n_runs, t + 1, model.max_iter, value, len(state.size)))
+            if told and stop is not None:  # the other searches are not to begin
+                stop.set()
             return told or history[-2].objective - value <= model.tol * abs(value)
 
         state = sparse.init(problem, rng, crew)

@@ -21,6 +21,7 @@ class Growing(NetworkModel):
     family: str
     link_: str
     memberships_: Any
+    n_communities_: int
 
     def fit(self, X, y=None, *, client=None, callback=None, **options):
         """As for all models; a Dask table of links (two columns of node numbers) is sharded by the cluster itself."""
@@ -54,15 +55,21 @@ class Growing(NetworkModel):
         Examples
         --------
         >>> import klafter as kl
-        >>> from klafter.datasets import load_karate
-        >>> model = kl.KLafter(link="exposure", n_init=1, random_state=0).fit(load_karate())
-        >>> model.partial_fit([("Mr Hi", "newcomer"), ("newcomer", 2)], removed=[("Mr Hi", 2)]).graph_.n_nodes
-        35
+        >>> from klafter.datasets import load_les_miserables
+        >>> model = kl.KLafter(link="exposure", n_init=1, random_state=0).fit(load_les_miserables())
+        >>> came, went = [("Valjean", "newcomer"), ("newcomer", "Cosette")], [("Valjean", "Javert")]
+        >>> model.partial_fit(came, removed=went).graph_
+        Graph(78 nodes, 255 links, undirected)
         """
         graph = getattr(self, "graph_", None)
         if graph is None:
             empty = Graph(sp.csr_array((0, 0)), labels=[])
             return self.fit(change_graph(empty, _listed(links), add=self.family == "poisson").graph, callback=callback)
+        if self.n_communities_ and not graph.n_links:  # no search finds communities without a link
+            raise ValueError(
+                "The links of this model stayed on the cluster, so there is nothing to add to. "
+                "Fit a table that has the new links too."
+            )
         began = time.perf_counter()
         change = change_graph(graph, links, removed, add=self.family == "poisson")
         self._check_parameters(change.graph)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
@@ -90,7 +91,7 @@ class PaperKLafter(NetworkModel):
 
         with announce_compilation():
             state = paper.init(problem, rng, self.n_communities, self.sigma)
-            state = iterate(move, state, self.max_iter, done, None)
+            state = iterate(move, state, self.max_iter, done, threading.Event())
         self._keep(problem, state, history)
 
     def _keep(self, problem, state, history) -> None:

@@ -25,7 +25,7 @@ def run(job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None) 
         return client.gather([client.submit(job, task, None, pure=False) for task in tasks])
     workers = n_workers(n_jobs, len(tasks))
     if workers == 1:
-        return [job(task, stop) for i, task in enumerate(tasks) if i == 0 or not stop.is_set()]
+        return _in_turn(job, tasks, stop)
     with ThreadPoolExecutor(workers) as pool:
         futures = []
         try:
@@ -35,3 +35,18 @@ def run(job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None) 
             stop.set()
             begun = [future for future in futures if not future.cancel()]
             return [future.result() for future in begun]
+
+
+def _in_turn(job: Callable, tasks: Sequence, stop: threading.Event) -> list:
+    """One after the other. Ctrl-C where a job has nothing to return yet keeps what the others found."""
+    found: list = []
+    for task in tasks:
+        try:
+            found.append(job(task, stop))
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            stop.set()
+        if stop.is_set():
+            break
+    return found

@@ -2,51 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from scipy import sparse
 
+from klafter.core.draws import Draw
 from klafter.graph import Graph
 
 EXHAUSTIVE = 3_000  # nodes up to which every dyad is looked at, some rows at a time
 CHUNK = 200_000  # dyads scored at once
-MAX_CANDIDATES = 60_000_000
+MAX_CANDIDATES, LOOKED_AT = 120_000_000, 4_000_000  # of a large graph: dyads worth a look, and those scored
 SHORTLIST = 50_000
+NEVER = -1.0  # below all probabilities
 
 
-def best_pairs(own: Callable, finish: Callable, graph: Graph, memberships, n: int, hidden_only: bool):
+def best_pairs(own: Callable, rows: Callable, finish: Callable, graph: Graph, memberships, n: int, hidden_only: bool):
     """The n dyads without a known link that rank highest, and their probabilities.
 
-    ``own``, the model without the structural expert, chooses who is looked at: every dyad of a graph of a few hundred
-    nodes, the best SHORTLIST of a larger one. ``finish`` makes the probabilities of those.
+    The model without the structural expert, ``own`` of pairs and ``rows`` of all dyads of some nodes, chooses who is
+    looked at: every dyad of a graph of a few hundred nodes, the best SHORTLIST of a larger one. ``finish`` makes the
+    probabilities of those.
     """
-    pairs, scores = np.zeros((0, 2), np.int64), np.zeros(0)
-    for candidates in _candidates(graph, memberships, hidden_only):
-        pairs = np.vstack([pairs, candidates])
-        scores = np.concatenate([scores, own(candidates)])
-        pairs, scores = _best(pairs, scores, max(SHORTLIST, 10 * n))
+    most = max(SHORTLIST, 10 * n)
+    if hidden_only or graph.n_nodes > EXHAUSTIVE:
+        blocks = ((pairs, own(pairs)) for pairs in _candidates(graph, memberships, hidden_only))
+        pairs, scores = _shortlist(blocks, most)
+    else:
+        pairs, scores = _exhaust(rows, graph, most)
     return _best(pairs, finish(scores, pairs), n)
+
+
+def _shortlist(blocks: Iterable, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The best of all blocks of pairs and their scores."""
+    pairs, scores = np.zeros((0, 2), np.int64), np.zeros(0)
+    for more, found in blocks:
+        pairs, scores = _keep(np.vstack([pairs, more]), np.concatenate([scores, found]), most)
+    return pairs, scores
+
+
+def _exhaust(rows: Callable, graph: Graph, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The best of all dyads, the nodes in turn; most fall behind those already found at a glance."""
+    n, pairs, scores = graph.n_nodes, np.zeros((0, 2), np.int64), np.zeros(0)
+    height = max(1, CHUNK // max(n, 1))
+    for start in range(0, n, height):
+        i = np.arange(start, min(start + height, n))
+        p = rows(i)
+        p[graph.links[i].nonzero()] = NEVER
+        p[np.arange(n) == i[:, None] if graph.directed else np.arange(n) <= i[:, None]] = NEVER
+        k, j = np.nonzero(p > (scores.min() if len(scores) >= most else NEVER))
+        pairs, scores = _keep(np.vstack([pairs, np.column_stack([k + start, j])]), np.append(scores, p[k, j]), most)
+    return pairs, scores
+
+
+def predictor_of_rows(draw: Draw, rows: np.ndarray, covariates=()) -> np.ndarray:
+    """x of all dyads of some nodes, (len(rows), n): matrices multiply faster than pairs are looked up one by one."""
+    u = sparse.csr_array(draw.memberships)
+    reach = u[rows] @ draw.affinities
+    x = (u @ (reach.toarray() if sparse.issparse(reach) else reach).T).T + draw.offset
+    if draw.sender is not None and draw.receiver is not None:
+        x += draw.sender[rows, None] + draw.receiver
+    for g, v in zip(draw.coefficients if draw.coefficients is not None else (), covariates):
+        x += g * v[rows].toarray()
+    return x
+
+
+def _keep(pairs: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The n highest scores as they stand; of equal ones the first."""
+    if n >= len(scores):
+        return pairs, scores
+    least = np.partition(scores, -n)[-n]
+    good = scores > least
+    good[np.flatnonzero(scores == least)[: n - good.sum()]] = True
+    return pairs[good], scores[good]
 
 
 def _best(pairs: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The n highest scores, best first; of equal ones the first pairs."""
-    if 0 < n < len(scores):
-        good = scores >= np.partition(scores, -n)[-n]
-        pairs, scores = pairs[good], scores[good]
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[:n]
     return pairs[order], scores[order]
 
 
 def _candidates(graph: Graph, memberships, hidden_only: bool) -> Iterator[np.ndarray]:
     """Blocks of dyads to score."""
-    if hidden_only:
-        blocks = _patterns(graph.hidden)
-    elif graph.n_nodes <= EXHAUSTIVE:
-        blocks = _rows(graph.n_nodes)
-    else:
-        blocks = _near(graph, memberships)
-    for block in blocks:
+    for block in _patterns(graph.hidden) if hidden_only else _near(graph, memberships):
         if not graph.directed:
             block = block[block[:, 0] < block[:, 1]]
         block = block[np.asarray(graph.links[block[:, 0], block[:, 1]]).ravel() == 0]
@@ -61,25 +101,46 @@ def _patterns(pattern) -> Iterator[np.ndarray]:
         yield np.column_stack([coo.row[start : start + CHUNK], coo.col[start : start + CHUNK]]).astype(np.int64)
 
 
-def _rows(n: int) -> Iterator[np.ndarray]:
-    height = max(1, CHUNK // n)
-    for start in range(0, n, height):
-        i = np.arange(start, min(start + height, n))
-        yield np.column_stack([np.repeat(i, n), np.tile(np.arange(n), len(i))])
-
-
 def _near(graph: Graph, memberships) -> Iterator[np.ndarray]:
-    """Dyads of a large graph worth a look: hidden, two links apart, or in a community together."""
+    """Dyads of a large graph worth a look: hidden, two links apart, or in a community together.
+
+    Of very many, the most promising of every part of the graph: well linked nodes, with common neighbours of few links,
+    in small communities. Beyond MAX_CANDIDATES hubs that link everyone to everyone say nothing, and communities send
+    their best linked members.
+    """
     yield from _patterns(graph.hidden)
-    u = sparse.csr_array(memberships, dtype=np.float32)
-    a = sparse.csr_array(graph.links, dtype=np.float32)
-    a = a.maximum(a.T)
-    height = max(1, CHUNK // max(1, int(np.mean(np.diff(a.indptr)) ** 2) + 1))
-    seen = 0
+    links = sparse.csr_array(graph.links != 0, dtype=np.float32)
+    links = sparse.csr_array(links.maximum(links.T))
+    degree = np.diff(links.indptr)
+    a = _without_hubs(links, degree, MAX_CANDIDATES // 2)
+    u = _best_members(memberships, degree, MAX_CANDIDATES // 2)
+    through, size = a.sum(axis=0), u.sum(axis=0)
+    height = max(1, int(CHUNK * graph.n_nodes / max((through**2).sum() + (size**2).sum(), CHUNK)))
+    most = max(1, LOOKED_AT * height // graph.n_nodes)
+    scale = sparse.diags_array(degree.astype(np.float32))
+    left = sparse.hstack([a / np.maximum(through, 1), u * (degree.mean() / np.maximum(size, 1))], format="csr")
+    left, right = sparse.csr_array(scale @ left), sparse.csr_array(sparse.hstack([a, u]).T @ scale)
     for start in range(0, graph.n_nodes, height):
-        block = a[start : start + height] @ a + u[start : start + height] @ u.T
-        coo = sparse.coo_array(block)
-        seen += coo.nnz
-        yield np.column_stack([coo.row + start, coo.col]).astype(np.int64)
-        if seen > MAX_CANDIDATES:
-            return
+        block = sparse.coo_array(left[start : start + height] @ right)
+        new = np.ones(block.nnz, bool) if graph.directed else block.row + start < block.col
+        pairs = np.column_stack([block.row[new] + start, block.col[new]]).astype(np.int64)
+        yield _keep(pairs, block.data[new], most)[0]
+
+
+def _without_hubs(links: sparse.csr_array, degree: np.ndarray, budget: int) -> sparse.csr_array:
+    """Columns of the nodes that lie between others, fewest links first, until their pairs exceed the budget."""
+    order = np.argsort(degree, kind="stable")
+    among = order[np.cumsum(degree[order].astype(np.int64) ** 2) <= budget]
+    return sparse.csr_array(links[:, np.sort(among)])
+
+
+def _best_members(memberships, degree: np.ndarray, budget: int) -> sparse.csr_array:
+    """Communities cut to so many of their best linked members that pairs of these keep within the budget."""
+    u = sparse.csc_array(memberships, dtype=np.float32)
+    size = np.diff(u.indptr).astype(np.int64)
+    sizes = range(1, int(size.max(initial=1)) + 1)
+    most = max(1, bisect_right(sizes, budget, key=lambda c: int((np.minimum(size, c) ** 2).sum())))
+    column = np.repeat(np.arange(len(size)), size)
+    order = np.lexsort((-degree[u.indices], column))
+    order = order[np.arange(len(order)) - u.indptr[column] < most]
+    return sparse.csr_array((u.data[order], (u.indices[order], column[order])), shape=u.shape)

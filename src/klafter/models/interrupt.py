@@ -1,0 +1,29 @@
+"""Ctrl-C, remembered: a fit catches it and returns the best so far, so whoever needs a whole fit has to ask here."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+
+class Interrupt:
+    """A context in which ``happened`` says whether Ctrl-C was pressed; one inside another tells the outer one too."""
+
+    def __init__(self) -> None:
+        self.happened = False
+
+    def __enter__(self) -> Interrupt:
+        self._before = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, number, frame) -> None:
+        self.happened = True
+        if callable(self._before):
+            self._before(number, frame)
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_) -> None:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._before)
