@@ -263,10 +263,25 @@ def load_rows(view, i):
 def row_loss(law, row, links, i, first):
     """sum over observed j >= first of loss(y_ij, x_ij), of a row that was loaded from there."""
     total = row.base[0]
+    if law.code == BERNOULLI and row.base[1] == 0.0:
+        return total - log_odds(row.e, links, i, first)
     for t in range(links.start[i], links.start[i + 1]):
         if links.node[t] >= first:
             total += link_term(law, links.value[t], x_of(law, row, links.node[t]))
     return total
+
+
+@bare
+def log_odds(e, links, i, first):
+    """sum of x over the links of i with j >= first, all of value 1, one logarithm for many."""
+    total, p = 0.0, 1.0
+    for t in range(links.start[i], links.start[i + 1]):
+        if links.node[t] >= first:
+            p *= e[links.node[t]]
+            if p < 1e-150 or p > 1e150:
+                total += np.log(p)
+                p = 1.0
+    return total + np.log(p)
 
 
 @inlined

@@ -16,6 +16,7 @@ LARGE = 0.15  # share of the nodes from which the death of a community calls for
 FEW, SHARE, TENTH = 3, 1 / 20, 1 / 10  # members, or share of all nodes, of a handful; more than a tenth are none
 NEAR, HEAVY = 20.0, 0.05  # rise up to which a death is tried with new weights everywhere; share of Q if large
 WORTHWHILE = 1e-6  # fall of Q below which a move is not taken
+ROUGH = 1e-5  # of weights that only help to judge a move: those of the state are fitted again
 
 
 def drop_empty(state: State) -> State:
@@ -139,7 +140,7 @@ def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, flo
         candidate = folded(problem, state, k) if large else without(state, k)
         candidate, there = polish(problem, candidate, (), members)
         if value - WORTHWHILE < there < value + (max(NEAR, HEAVY * abs(value)) if large else NEAR):
-            candidate, there = polish(problem, fit_weights(problem, candidate), (), members)
+            candidate, there = polish(problem, fit_weights(problem, candidate, tol=ROUGH), (), members)
         if there < value - WORTHWHILE:
             state, value = candidate, there
     return state, value
@@ -178,7 +179,7 @@ def without_idlers(problem: Problem, state: State) -> State:
         candidate = without(state, k)
         there = worth(problem, candidate, everyone(candidate))
         if here <= there < here + NEAR:
-            candidate = fit_weights(problem, candidate)
+            candidate = fit_weights(problem, candidate, tol=ROUGH)
             there = worth(problem, candidate, everyone(candidate))
         if there < here:
             state, here = candidate, there

@@ -182,7 +182,7 @@ def sum_derivatives(view, bend, slopes, bends, room):
         total += row_loss(law, row, links, i, begin)
         first, second = room[0, begin:], room[1, begin:]
         mark(links, i, marks, 1.0)
-        row_derivatives(law, row, marks, begin, first, second)
+        row_derivatives(law, row, marks, begin, first, second[: second.size if bend else 0])
         mark(links, i, marks, 0.0)
         add_row(view, i, begin, first, 1, slopes)
         if bend:
@@ -192,16 +192,19 @@ def sum_derivatives(view, bend, slopes, bends, room):
 
 @bare
 def row_derivatives(law, row, y, begin, first, second):
-    """Slope and curvature of the loss of a row's dyads from ``begin`` on, 0 where not observed."""
+    """Slope and, where there is room, curvature of the loss of a row's dyads from ``begin`` on, 0 where not observed."""
     x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], y[begin:]
     if law.code == BERNOULLI:  # e^x is there already
         for j in range(y.size):
-            p = e[j] / (1.0 + e[j])
-            first[j] = p - y[j]
-            second[j] = p * (1.0 - p)
+            first[j] = e[j] / (1.0 + e[j])
+        for j in range(second.size):
+            second[j] = first[j] * (1.0 - first[j])
+        for j in range(y.size):
+            first[j] -= y[j]
     else:
         for j in range(y.size):
             first[j] = seen[j] * slope(law, y[j], x[j])
+        for j in range(second.size):
             second[j] = seen[j] * curvature(law, y[j], x[j])
 
 
