@@ -215,7 +215,7 @@ def search(model, fleet: DaskFleet, frame: Problem, n_links: float, seeds, callb
         note(0, state)
         turns = iter(range(1, model.max_iter + 1))
         state = iterate(lambda s: rounds.step(frame, s, fleet, [seed, next(turns)]), state, model.max_iter, done, None)
-    large.keep(model, [(frame, state, history)])
+    large.keep(model, [large.Outcome(frame, state, None, history, len(history) <= model.max_iter)])
     model.traffic_ = _summary(fleet.traffic)
 
 

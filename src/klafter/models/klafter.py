@@ -45,6 +45,8 @@ class KLafter(Growing):
         Whether every node has its own tendency to link.
     weight_scale, offdiagonal_scale : float
         Standard deviation of affinities inside and between communities.
+    bridges : bool
+        Whether the sparse engine looks for affinities between communities; the dense one always has them.
     structure : float
         Weight, in log odds, of the structural expert in predictions of 0/1 links; 0 turns it off.
     n_init : int or "auto"
@@ -102,6 +104,7 @@ class KLafter(Growing):
         sociality=True,
         weight_scale=3.2,
         offdiagonal_scale=1.4,
+        bridges=True,
         structure=0.5,
         n_init="auto",
         n_smooth=240,
@@ -120,6 +123,7 @@ class KLafter(Growing):
         self.sociality = sociality
         self.weight_scale = weight_scale
         self.offdiagonal_scale = offdiagonal_scale
+        self.bridges = bridges
         self.structure = structure
         self.n_init = n_init
         self.n_smooth = n_smooth

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from klafter.search.sparse_births import what_is_owed
 from klafter.search.sparse_bridge_flips_kernels import desk, lean_ties, settle_ties
+from klafter.search.sparse_bridge_splits import hidden_pattern, split
 from klafter.search.sparse_bridges_kernels import factor_ties, owe_ties, tally_ties, tie_worth
 from klafter.search.sparse_leanings import chances
 from klafter.search.sparse_parallel import Crew
@@ -54,58 +55,76 @@ class TieTotals(NamedTuple):
 
 def bridge(problem: Problem, state: State, crew: Crew) -> tuple[State, Ties] | None:
     """The state with bridges between its communities, or None if no bridge pays."""
-    pairs, guess = promising(problem, state, None, crew)
-    if len(pairs) == 0:
+    if not len(state.size):
         return None
+    begun, value = False, np.inf
     state = copy_state(state)
-    ties, value = tie(state.strength, directed=problem.half == 1.0), np.inf
+    ties = tie(state.strength, directed=problem.half == 1.0)
     for _ in range(ROUNDS):
+        owed = owed_links(problem, state, ties if begun else None, crew)
+        state, ties, made = split(problem, state, ties, owed)
+        begun = begun or made > 0
+        if made:
+            owed = owed_links(problem, state, ties, crew)
+        pairs, guess = promising(problem, state, ties, owed)
+        if not begun and len(pairs) == 0:
+            return None
+        begun = True
         ties = taken(problem, state, ties, pairs, guess)
         state, ties = weights(problem, state, ties, crew)
         state, ties = settle(problem, state, ties, crew)
         before, value = value, objective(problem, state, ties, crew)
-        pairs, guess = promising(problem, state, ties, crew)
         if before - value <= SMALL * abs(value):
             break
     ties = taken(problem, state, ties, pairs[:0], guess[:0])
     return (state, ties) if n_bridges(problem, ties) else None
 
 
-def promising(problem: Problem, state: State, ties: Ties | None, crew: Crew) -> tuple[np.ndarray, np.ndarray]:
+def promising(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of communities whose bridge surely pays, the best first, and a guess of their strengths.
 
     h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains the bound above.
     """
-    none = np.zeros((0, 2), np.int64), np.zeros(0)
-    if len(state.size) < 2:
-        return none
-    owing, z = owed_links(problem, state, ties, crew), memberships(problem, state)
-    across = sparse.coo_array(z.T @ (owing @ z))
-    k, l, count = across.row, across.col, across.data  # noqa: E741
-    both = sparse.csr_array(z.T @ sparse.diags_array(state.send * state.receive) @ z)
-    some = (k != l if problem.half == 1.0 else k < l) & (count > 0)
-    k, l, count = k[some], l[some], count[some]  # noqa: E741
-    pairs = state.send_sum[k] * state.receive_sum[l] - np.asarray(both[k, l]).ravel() if len(k) else count
+    k, l, count, pairs = across(problem, state, owed)  # noqa: E741
     expected = state.background * pairs
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.where(count > expected, count * np.log(count / expected) - count + expected, 0.0)
     good = np.flatnonzero((gain > bridge_price(problem, len(state.size))) & (pairs > 0))
     good = good[np.argsort(-gain[good], kind="stable")]
-    return np.column_stack([k, l])[good].astype(np.int64), (count / pairs)[good] - state.background
+    found, guess = np.column_stack([k, l])[good].astype(np.int64), count[good] / pairs[good] - state.background
+    new = ~np.isin(found @ [len(state.size), 1], bridges(ties, directed=problem.half == 1.0)[0] @ [len(state.size), 1])
+    return found[new], guess[new]
+
+
+def across(problem: Problem, state: State, owed: sparse.csr_array):
+    """Pairs k, l of communities with links owed to the background, how many, and V_kl."""
+    z = memberships(problem, state)
+    clear = owed.data > OWED
+    row = np.repeat(np.arange(problem.n), np.diff(owed.indptr))[clear]
+    some = sparse.csr_array((owed.data[clear].astype(float), (row, owed.indices[clear])), shape=owed.shape)
+    found = sparse.coo_array(z.T @ (some @ z))
+    apart = found.row != found.col if problem.half == 1.0 else found.row < found.col
+    k, l, count = found.row[apart], found.col[apart], found.data[apart]  # noqa: E741
+    pairs = state.send_sum[k] * state.receive_sum[l]
+    if len(k):
+        scaled = sparse.diags_array(state.send) @ (hidden_pattern(problem) + sparse.eye_array(problem.n))
+        taken = z.T @ (scaled @ (sparse.diags_array(state.receive) @ z))
+        pairs = pairs - np.asarray(sparse.csr_array(taken)[k, l]).ravel()
+    return k, l, count, pairs
 
 
 def owed_links(problem: Problem, state: State, ties: Ties | None, crew: Crew) -> sparse.csr_array:
-    """rho of the links from their sources, those left out that communities explain."""
+    """rho of every link from its source."""
     if ties is None:
         owed, _ = what_is_owed(problem, state, crew)
     else:
         owed = np.zeros(len(problem.node), np.float32)
         crew.blocks(lambda low, high: owe_ties(look(problem, state), ties, low, high, owed), problem.n)
-    entry = np.flatnonzero(owed > OWED)
-    row = np.searchsorted(problem.start, entry, side="right") - 1
-    source = entry < problem.middle[row]
-    entry, row = entry[source], row[source]
-    return sparse.csr_array((owed[entry].astype(float), (row, problem.node[entry])), shape=(problem.n, problem.n))
+    if problem.half < 1.0:
+        return sparse.csr_array((owed, problem.node, problem.start), shape=(problem.n, problem.n))
+    row = np.repeat(np.arange(problem.n), np.diff(problem.start))
+    source = np.arange(len(owed)) < problem.middle[row]
+    return sparse.csr_array((owed[source], (row[source], problem.node[source])), shape=(problem.n, problem.n))
 
 
 def taken(problem: Problem, state: State, ties: Ties, pairs: np.ndarray, guess: np.ndarray) -> Ties:

@@ -1,0 +1,165 @@
+"""Splits of a community into two that stay linked: A and B with L_AA, L_AB, L_BA, L_BB in the place of one strength.
+
+A search for diagonal affinities merges what links to each other, however unevenly; two sets that link to each other and
+hardly inside are one community to it. With c_ij = m_ij w / u_ij, what the community is credited for each link, and
+C = sum of c, V = pairs from one part to another, Jensen's inequality bounds the gain of any two parts from below:
+
+    gain >= half sum_{parts} [C log(C / (w V)) - C + w V]
+
+so parts are sought by that bound, and taken if it exceeds what the second community and the bridges cost.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from klafter.search.sparse_state import Problem, State, members, with_room
+from klafter.search.sparse_ties import Ties, bridge_price, bridges, n_bridges, tie
+from klafter.search.sparse_weights import prices
+
+POWER, TURNS = 30, 20  # steps to the direction in which links differ most from what is expected, and of the two parts
+REFUSED = 8  # communities in a row that are not worth it, the largest first
+SMALLEST = 8  # members that two parts need
+
+
+class Inside(NamedTuple):
+    """What a community sees of its members."""
+
+    credit: sparse.csr_array  # c_ij from sources to targets
+    hidden: sparse.csr_array  # a_ij of hidden dyads
+    send: np.ndarray
+    receive: np.ndarray
+
+
+class Parts(NamedTuple):
+    """Two parts of a community: who is in the second, L between them, and the bound of the gain."""
+
+    second: np.ndarray
+    strength: np.ndarray  # (2, 2)
+    gain: float
+
+
+def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[State, Ties, int]:
+    """Split communities, the largest first, while that pays; ``owed`` has rho = y e / u of every link from its source.
+
+    Links of two communities are seen as they were before the first of them was split: the bound holds for both, as
+    credits of one do not depend on how the other shares its own.
+    """
+    refused, made = 0, 0
+    hidden = hidden_pattern(problem)
+    start, nodes = members(problem, state)
+    for k in np.argsort(-state.size, kind="stable").tolist():
+        if refused == REFUSED or state.size[k] < SMALLEST:
+            break
+        mine = np.sort(nodes[start[k] : start[k + 1]])
+        parts = two_parts(inside(problem, state, owed, hidden, k, mine), state.strength[k], problem.half)
+        cost, bridged = split_price(problem, state, ties, k, parts)
+        refused += 1
+        if parts.gain > cost:
+            state, ties = divided(problem, state, ties, k, mine[parts.second], bridged, parts.strength)
+            refused, made = 0, made + 1
+    return state, ties, made
+
+
+def hidden_pattern(problem: Problem) -> sparse.csr_array:
+    """Hidden dyads from their sources."""
+    entry = np.arange(len(problem.hidden_node))
+    row = np.searchsorted(problem.hidden_start, entry, side="right") - 1
+    entry = entry[entry < problem.hidden_middle[row]] if len(entry) else entry
+    where = (row[entry], problem.hidden_node[entry])
+    return sparse.csr_array((np.ones(len(entry)), where), shape=(problem.n, problem.n))
+
+
+def inside(problem: Problem, state: State, owed, hidden, k: int, mine: np.ndarray) -> Inside:
+    """The links and hidden dyads among some nodes: c = m w / u with u = y e / rho."""
+    send, receive, background = state.send[mine], state.receive[mine], state.background
+    links = sparse.coo_array(owed[mine][:, mine])
+    credit = links.data.astype(float) * state.strength[k] / background
+    if not problem.counts:
+        x = send[links.row] * receive[links.col] * background / links.data
+        credit *= x / -np.expm1(-x)
+    taken = sparse.csr_array(sparse.diags_array(send) @ hidden[mine][:, mine] @ sparse.diags_array(receive))
+    return Inside(sparse.csr_array((credit, (links.row, links.col)), shape=links.shape), taken, send, receive)
+
+
+def two_parts(see: Inside, w: float, half: float) -> Parts:
+    """Parts that lower the loss most, from the direction in which links differ most from what is expected."""
+    second = direction(see) > 0
+    best = Parts(second, np.full((2, 2), w), 0.0)
+    for _ in range(TURNS):
+        if not 1 < second.sum() < len(second) - 1 or w <= 0:
+            break
+        part = np.column_stack([~second, second]).astype(float)
+        out, into = see.credit @ part, see.credit.T @ part
+        credit, pairs = part.T @ out, pairs_between(see, part)
+        strength = np.where(pairs > 0, credit / np.maximum(pairs, 1e-300), 0.0)
+        log = np.log(np.maximum(strength, 1e-9 * w))
+        gain = half * (credit * (log - np.log(w)) - credit + w * pairs).sum()
+        if gain > best.gain:
+            best = Parts(second, strength, float(gain))
+        near = np.outer(see.send, strength @ (part.T @ see.receive))
+        near += np.outer(see.receive, (part.T @ see.send) @ strength)
+        better = (out @ log.T + into @ log - near) @ np.array([-1.0, 1.0]) * np.where(second, -1.0, 1.0)
+        if not (better > 0).any():
+            break
+        # all at once they would come back again and again
+        second = second ^ (better > max(np.median(better[better > 0]) * (1 - 1e-9), 0.0))
+    return best
+
+
+def pairs_between(see: Inside, part: np.ndarray) -> np.ndarray:
+    """V between parts: T R' - sum t_i r_i - hidden."""
+    own = part.T @ (part * (see.send * see.receive)[:, None])
+    return np.outer(part.T @ see.send, part.T @ see.receive) - own - part.T @ (see.hidden @ part)
+
+
+def direction(see: Inside) -> np.ndarray:
+    """The eigenvector of the largest eigenvalue, of either sign, of links less what degrees expect."""
+    both = see.credit + see.credit.T
+    degree = np.asarray(both.sum(axis=1)).ravel()
+    scale = 1 / np.sqrt(np.maximum(degree, 1e-300)) * (degree > 0)
+    flat = np.sqrt(degree / max(degree.sum(), 1e-300))
+    v = np.cos(np.arange(len(degree)) * 2.399963)  # any vector that knows nothing of the links
+    for _ in range(POWER):
+        v = scale * (both @ (scale * v)) - flat * (flat @ v)
+        v = v / max(np.sqrt(v @ v), 1e-300)
+    return v
+
+
+def split_price(problem: Problem, state: State, ties: Ties, k: int, parts: Parts) -> tuple[float, np.ndarray]:
+    """What two communities with bridges cost more than one, and which of L_AB, L_BA are there."""
+    directed, number = problem.half == 1.0, len(state.size)
+    bridged = np.array([[0, 1], [1, 0]])[: 2 if directed else 1]
+    bridged = bridged[parts.strength[bridged[:, 0], bridged[:, 1]] > 0]
+    second = parts.second.sum()
+    sizes = np.array([len(parts.second) - second, second, len(parts.second)])
+    columns = prices(problem, sizes) @ np.array([1.0, 1.0, -1.0])
+    before = n_bridges(problem, ties)
+    after = before + len(bridged) + int((bridges(ties, directed=directed)[0] == k).any(axis=1).sum())
+    return float(columns + after * bridge_price(problem, number + 1) - before * bridge_price(problem, number)), bridged
+
+
+def divided(problem, state: State, ties: Ties, k: int, nodes, bridged, strength) -> tuple[State, Ties]:
+    """Some members of k become a new community, linked to others as k is."""
+    directed, new = problem.half == 1.0, len(state.size)
+    state = with_room(state, 1)
+    entry = np.concatenate([np.arange(problem.start[i], problem.start[i] + state.held[i]) for i in nodes])
+    state.member[entry[state.member[entry] == k]] = new
+    for sums, each in ((state.size, 1), (state.send_sum, state.send[nodes]), (state.receive_sum, state.receive[nodes])):
+        moved = np.sum(np.broadcast_to(each, len(nodes)))
+        sums[k] -= moved
+        sums[new] += moved
+    state.strength[k], state.strength[new] = np.diag(strength)
+    pairs, values = bridges(ties, directed=directed)
+    copied = (pairs == k).any(axis=1)
+    copies = np.where(pairs[copied] == k, new, pairs[copied])
+    if not directed:
+        copies = np.sort(copies, axis=1)
+    between = np.array([k, new])[bridged].reshape(-1, 2)
+    return state, tie(
+        state.strength,
+        np.concatenate([pairs, copies, between]),
+        np.concatenate([values, values[copied], strength[bridged[:, 0], bridged[:, 1]]]),
+        directed=directed,
+    )
