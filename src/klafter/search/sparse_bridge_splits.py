@@ -6,7 +6,8 @@ C = sum of c, V = pairs from one part to another, Jensen's inequality bounds the
 
     gain >= half sum_{parts} [C log(C / (w V)) - C + w V]
 
-so parts are sought by that bound, and taken if it exceeds what the second community and the bridges cost.
+so parts are sought by that bound, and taken if it exceeds what the second community and the bridges cost. The background
+is a community of everyone: where it explains most links, as in a network of two kinds of nodes, it is split likewise.
 """
 
 from typing import NamedTuple
@@ -21,6 +22,8 @@ from klafter.search.sparse_weights import prices
 POWER, TURNS = 30, 20  # steps to the direction in which links differ most from what is expected, and of the two parts
 REFUSED = 8  # communities in a row that are not worth it, the largest first
 SMALLEST = 8  # members that two parts need
+MUCH = 0.5  # share of the links that the background explains before it is split
+LEAST = 1e-3  # share of itself that it keeps
 
 
 class Inside(NamedTuple):
@@ -53,13 +56,44 @@ def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) ->
         if refused == REFUSED or state.size[k] < SMALLEST:
             break
         mine = np.sort(nodes[start[k] : start[k + 1]])
-        parts = two_parts(inside(problem, state, owed, hidden, k, mine), state.strength[k], problem.half)
+        parts = two_parts(inside(problem, state, owed, hidden, state.strength[k], mine), state.strength[k], problem.half)
         cost, bridged = split_price(problem, state, ties, k, parts)
         refused += 1
         if parts.gain > cost:
             state, ties = divided(problem, state, ties, k, mine[parts.second], bridged, parts.strength)
             refused, made = 0, made + 1
     return state, ties, made
+
+
+def split_background(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[State, Ties] | None:
+    """Two communities of all nodes with room for one more, for most of the background; None if that cannot pay."""
+    mine = np.flatnonzero(np.diff(problem.start) > state.held)
+    if owed.sum() * 2 * problem.half < MUCH * problem.value.sum() or len(mine) < SMALLEST:
+        return None
+    e, directed = state.background, problem.half == 1.0
+    parts = two_parts(inside(problem, state, owed, hidden_pattern(problem), e, mine), e, problem.half)
+    second = parts.second.sum()
+    if parts.gain <= prices(problem, np.array([len(mine) - second, second])).sum() + bridge_price(problem, 2):
+        return None
+    rest = max(parts.strength.min(), LEAST * e)
+    strength = np.maximum(parts.strength - rest, 0.0)
+    state, first = with_room(state, 2)._replace(background=rest), len(state.size)
+    for k, nodes in ((first, mine[~parts.second]), (first + 1, mine[parts.second])):
+        state.member[problem.start[nodes] + state.held[nodes]] = k
+        state.held[nodes] += 1
+        state.size[k], state.send_sum[k], state.receive_sum[k] = (
+            len(nodes), state.send[nodes].sum(), state.receive[nodes].sum()
+        )  # fmt: skip
+    state.strength[first:] = np.maximum(np.diag(strength), LEAST * e)  # from nothing they could not grow
+    between = np.array([[0, 1], [1, 0]])[: 2 if directed else 1]
+    between = between[strength[between[:, 0], between[:, 1]] > 0]
+    pairs, values = bridges(ties, directed=directed)
+    return state, tie(
+        state.strength,
+        np.concatenate([pairs, first + between]),
+        np.concatenate([values, strength[between[:, 0], between[:, 1]]]),
+        directed=directed,
+    )
 
 
 def hidden_pattern(problem: Problem) -> sparse.csr_array:
@@ -71,11 +105,11 @@ def hidden_pattern(problem: Problem) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(entry)), where), shape=(problem.n, problem.n))
 
 
-def inside(problem: Problem, state: State, owed, hidden, k: int, mine: np.ndarray) -> Inside:
+def inside(problem: Problem, state: State, owed, hidden, w: float, mine: np.ndarray) -> Inside:
     """The links and hidden dyads among some nodes: c = m w / u with u = y e / rho."""
     send, receive, background = state.send[mine], state.receive[mine], state.background
     links = sparse.coo_array(owed[mine][:, mine])
-    credit = links.data.astype(float) * state.strength[k] / background
+    credit = links.data.astype(float) * w / background
     if not problem.counts:
         x = send[links.row] * receive[links.col] * background / links.data
         credit *= x / -np.expm1(-x)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from klafter.search.sparse_births import what_is_owed
 from klafter.search.sparse_bridge_flips_kernels import desk, lean_ties, settle_ties
-from klafter.search.sparse_bridge_splits import hidden_pattern, split
+from klafter.search.sparse_bridge_splits import hidden_pattern, split, split_background
 from klafter.search.sparse_bridges_kernels import factor_ties, owe_ties, tally_ties, tie_worth
 from klafter.search.sparse_leanings import chances
 from klafter.search.sparse_parallel import Crew
@@ -55,19 +55,16 @@ class TieTotals(NamedTuple):
 
 def bridge(problem: Problem, state: State, crew: Crew) -> tuple[State, Ties] | None:
     """The state with bridges between its communities, or None if no bridge pays."""
-    if not len(state.size):
-        return None
-    begun, value = False, np.inf
     state = copy_state(state)
-    ties = tie(state.strength, directed=problem.half == 1.0)
+    ties, value = tie(state.strength, directed=problem.half == 1.0), np.inf
+    owed = owed_links(problem, state, None, crew)
+    state, ties, begun = background_split(problem, state, ties, owed, crew)
     for _ in range(ROUNDS):
-        owed = owed_links(problem, state, ties if begun else None, crew)
+        owed = owed_links(problem, state, ties, crew) if begun else owed
         state, ties, made = split(problem, state, ties, owed)
-        begun = begun or made > 0
-        if made:
-            owed = owed_links(problem, state, ties, crew)
+        owed = owed_links(problem, state, ties, crew) if made else owed
         pairs, guess = promising(problem, state, ties, owed)
-        if not begun and len(pairs) == 0:
+        if not begun and made + len(pairs) == 0:
             return None
         begun = True
         ties = taken(problem, state, ties, pairs, guess)
@@ -78,6 +75,14 @@ def bridge(problem: Problem, state: State, crew: Crew) -> tuple[State, Ties] | N
             break
     ties = taken(problem, state, ties, pairs[:0], guess[:0])
     return (state, ties) if n_bridges(problem, ties) else None
+
+
+def background_split(problem: Problem, state: State, ties: Ties, owed, crew: Crew) -> tuple[State, Ties, bool]:
+    """Two communities for most of the background, if that lowers Q; the bound speaks of those with room for one more."""
+    trial = split_background(problem, copy_state(state), ties, owed)
+    if trial is None or objective(problem, *trial, crew) >= objective(problem, state, ties, crew):
+        return state, ties, False
+    return *trial, True
 
 
 def promising(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
