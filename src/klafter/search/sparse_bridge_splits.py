@@ -15,12 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse_state import Problem, State, members, with_room
+from klafter.search.sparse_state import Problem, State, copy_state, members, restless, with_room
 from klafter.search.sparse_ties import Ties, bridge_price, bridges, n_bridges, tie
 from klafter.search.sparse_weights import prices
 
 POWER, TURNS = 30, 20  # steps to the direction in which links differ most from what is expected, and of the two parts
-REFUSED = 8  # communities in a row that are not worth it, the largest first
 SMALLEST = 8  # members that two parts need
 MUCH = 0.5  # share of the links that the background explains before it is split
 LEAST = 1e-3  # share of itself that it keeps
@@ -43,25 +42,28 @@ class Parts(NamedTuple):
     gain: float
 
 
-def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[State, Ties, int]:
+def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array, patience: int) -> tuple[State, Ties, int]:
     """Split communities, the largest first, while that pays; ``owed`` has rho = y e / u of every link from its source.
 
-    Links of two communities are seen as they were before the first of them was split: the bound holds for both, as
-    credits of one do not depend on how the other shares its own.
+    Those that did not change since they were last tried are left alone, and after so many in vain as ``patience`` says
+    all others. Links of two communities are seen as they were before the first of them was split: the bound holds for
+    both, as what one is credited does not depend on how the other shares its own.
     """
     refused, made = 0, 0
     hidden = hidden_pattern(problem)
     start, nodes = members(problem, state)
-    for k in np.argsort(-state.size, kind="stable").tolist():
-        if refused == REFUSED or state.size[k] < SMALLEST:
-            break
-        mine = np.sort(nodes[start[k] : start[k + 1]])
-        parts = two_parts(inside(problem, state, owed, hidden, state.strength[k], mine), state.strength[k], problem.half)
+    some = np.flatnonzero(restless(state) & (state.size >= SMALLEST))
+    for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
+        mine, w = np.sort(nodes[start[k] : start[k + 1]]), state.strength[k]
+        parts = two_parts(inside(problem, state, owed, hidden, w, mine), w, problem.half)
         cost, bridged = split_price(problem, state, ties, k, parts)
+        state.tested[k] = state.size[k]
         refused += 1
         if parts.gain > cost:
             state, ties = divided(problem, state, ties, k, mine[parts.second], bridged, parts.strength)
             refused, made = 0, made + 1
+        if refused == patience:
+            break
     return state, ties, made
 
 
@@ -77,7 +79,7 @@ def split_background(problem: Problem, state: State, ties: Ties, owed: sparse.cs
         return None
     rest = max(parts.strength.min(), LEAST * e)
     strength = np.maximum(parts.strength - rest, 0.0)
-    state, first = with_room(state, 2)._replace(background=rest), len(state.size)
+    state, first = with_room(copy_state(state), 2)._replace(background=rest), len(state.size)
     for k, nodes in ((first, mine[~parts.second]), (first + 1, mine[parts.second])):
         state.member[problem.start[nodes] + state.held[nodes]] = k
         state.held[nodes] += 1
@@ -178,6 +180,7 @@ def divided(problem, state: State, ties: Ties, k: int, nodes, bridged, strength)
     """Some members of k become a new community, linked to others as k is."""
     directed, new = problem.half == 1.0, len(state.size)
     state = with_room(state, 1)
+    state.tested[k] = 0
     entry = np.concatenate([np.arange(problem.start[i], problem.start[i] + state.held[i]) for i in nodes])
     state.member[entry[state.member[entry] == k]] = new
     for sums, each in ((state.size, 1), (state.send_sum, state.send[nodes]), (state.receive_sum, state.receive[nodes])):

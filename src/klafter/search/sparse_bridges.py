@@ -40,6 +40,7 @@ OWED = 0.05  # share of a link owed to the background below which the search for
 STEPS = 30  # of expectation-maximisation for one bridge
 ROUNDS, SMALL = 20, 1e-5  # of all moves at most, and the share of the objective below which another is not worth it
 TURNS = 4  # of flips in a round
+PATIENCE = 8  # communities, the largest first, that are tried to split before there is any bridge
 NONE = np.zeros(0, np.bool_)
 
 
@@ -56,12 +57,13 @@ class TieTotals(NamedTuple):
 def bridge(problem: Problem, state: State, crew: Crew) -> tuple[State, Ties] | None:
     """The state with bridges between its communities, or None if no bridge pays."""
     state = copy_state(state)
+    state.tested[:] = 0
     ties, value = tie(state.strength, directed=problem.half == 1.0), np.inf
     owed = owed_links(problem, state, None, crew)
     state, ties, begun = background_split(problem, state, ties, owed, crew)
     for _ in range(ROUNDS):
         owed = owed_links(problem, state, ties, crew) if begun else owed
-        state, ties, made = split(problem, state, ties, owed)
+        state, ties, made = split(problem, state, ties, owed, len(state.size) if begun else PATIENCE)
         owed = owed_links(problem, state, ties, crew) if made else owed
         pairs, guess = promising(problem, state, ties, owed)
         if not begun and made + len(pairs) == 0:
@@ -79,7 +81,7 @@ def bridge(problem: Problem, state: State, crew: Crew) -> tuple[State, Ties] | N
 
 def background_split(problem: Problem, state: State, ties: Ties, owed, crew: Crew) -> tuple[State, Ties, bool]:
     """Two communities for most of the background, if that lowers Q; the bound speaks of those with room for one more."""
-    trial = split_background(problem, copy_state(state), ties, owed)
+    trial = split_background(problem, state, ties, owed)
     if trial is None or objective(problem, *trial, crew) >= objective(problem, state, ties, crew):
         return state, ties, False
     return *trial, True
@@ -104,17 +106,17 @@ def promising(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array
 def across(problem: Problem, state: State, owed: sparse.csr_array):
     """Pairs k, l of communities with links owed to the background, how many, and V_kl."""
     z = memberships(problem, state)
-    clear = owed.data > OWED
-    row = np.repeat(np.arange(problem.n), np.diff(owed.indptr))[clear]
+    clear = np.flatnonzero(owed.data > OWED)
+    row = np.searchsorted(owed.indptr, clear, side="right") - 1
     some = sparse.csr_array((owed.data[clear].astype(float), (row, owed.indices[clear])), shape=owed.shape)
     found = sparse.coo_array(z.T @ (some @ z))
     apart = found.row != found.col if problem.half == 1.0 else found.row < found.col
     k, l, count = found.row[apart], found.col[apart], found.data[apart]  # noqa: E741
     pairs = state.send_sum[k] * state.receive_sum[l]
     if len(k):
-        scaled = sparse.diags_array(state.send) @ (hidden_pattern(problem) + sparse.eye_array(problem.n))
-        taken = z.T @ (scaled @ (sparse.diags_array(state.receive) @ z))
-        pairs = pairs - np.asarray(sparse.csr_array(taken)[k, l]).ravel()
+        apart = sparse.eye_array(problem.n) + hidden_pattern(problem)  # nodes and themselves, and hidden dyads
+        gone = (sparse.diags_array(state.send) @ z).T @ (apart @ (sparse.diags_array(state.receive) @ z))
+        pairs = pairs - np.asarray(sparse.csr_array(gone)[k, l]).ravel()
     return k, l, count, pairs
 
 
