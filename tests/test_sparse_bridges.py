@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_sparse_exact import PRICES, cases, flip, random_case
 
+from klafter.core.draws import predictor
 from klafter.core.kernel import kernel
-from klafter.datasets import make_overlapping
 from klafter.search import sparse as engine
-from klafter.search import sparse_bridge_flips_kernels, sparse_bridges
+from klafter.search import sparse_bridge_flips_kernels, sparse_bridge_splits, sparse_bridges
 from klafter.search.sparse_bridge_flips_kernels import desk
 from klafter.search.sparse_bridges_kernels import tie_worth
 from klafter.search.sparse_leanings import FAINT
 from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import as_problem, copy_state, members, memberships
-from klafter.search.sparse_ties import bridge_price, bridges, matrix, n_bridges, set_strength, tie, without_idle
+from klafter.search.sparse_state import copy_state, members, memberships
+from klafter.search.sparse_ties import bridge_price, bridges, matrix, set_strength, tie, without_idle
 from klafter.search.sparse_view import look
 
 
@@ -43,6 +43,10 @@ def slow_objective(graph, problem, state, ties, z=None):
         y, ~graph.hidden.toarray(), z, w, state.background, state.send, state.receive,
         directed=graph.directed, counts=problem.counts, **PRICES,
     ) + oracle.bridges_price(w, n_links, directed=graph.directed, **price)  # fmt: skip
+
+
+def promising(problem, state, ties):
+    return sparse_bridges.promising(problem, state, ties, sparse_bridges.owed_links(problem, state, ties, Crew(1)))
 
 
 def some(test):
@@ -101,14 +105,15 @@ def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, co
 def test_the_worth_of_a_bridge_is_the_fall_of_the_objective_and_its_price(directed, counts, seed):
     graph, problem, state, ties = bridged_case(seed, directed, counts)
     start, nodes = members(problem, state)
-    for (k, l), old in zip(*bridges(ties, directed=directed)):
-        if not len(nodes[start[k] : start[k + 1]]) or not state.size[l]:
+    for pair, old in zip(*bridges(ties, directed=directed)):
+        if not state.size[pair].all():
             continue
-        best, worth = tie_worth(look(problem, state), ties, nodes[start[k] : start[k + 1]], k, l, old, 0.1, 2000)
+        mine = nodes[start[pair[0]] : start[pair[0] + 1]]
+        best, worth = tie_worth(look(problem, state), ties, mine, *pair, old, 0.1, 2000)
         values = []
         for strength in (0.0, best, 0.99 * best, 1.01 * best):
             trial = tie(state.strength, *bridges(ties, directed=directed), directed=directed)
-            set_strength(problem, trial, k, l, strength)
+            set_strength(problem, trial, *pair, strength)
             values.append(slow_objective(graph, problem, state, trial))
         price = bridge_price(problem, len(state.size)) if best else 0.0
         assert worth == pytest.approx(values[0] - values[1] + price, abs=1e-9)
@@ -135,8 +140,58 @@ def test_bridges_and_flips_never_raise_the_objective(directed, counts, seed):
     ties = without_idle(problem, ties)
     values = [slow_objective(graph, problem, state, ties)]
     for _ in range(3):
-        ties = sparse_bridges.taken(problem, state, ties, *sparse_bridges.promising(problem, state, ties, Crew(1)))
+        ties = sparse_bridges.taken(problem, state, ties, *promising(problem, state, ties))
         values.append(slow_objective(graph, problem, state, ties))
         state, ties = sparse_bridges.settle(problem, state, ties, Crew(1))
         values.append(slow_objective(graph, problem, state, ties))
     assert (np.diff(values) <= 1e-9).all()
+
+
+@some
+def test_a_bridge_that_promises_to_pay_pays(directed, counts, seed):
+    graph, problem, state, ties = bridged_case(seed, directed, counts)
+    ties = without_idle(problem, ties)
+    state = state._replace(background=0.02)
+    for pair, guess in zip(*promising(problem, state, ties)):
+        pairs, values = bridges(ties, directed=directed)
+        more = tie(state.strength, np.vstack([pairs, pair]), np.append(values, guess), directed=directed)
+        fall = slow_objective(graph, problem, state, ties) - slow_objective(graph, problem, state, more)
+        assert fall >= -1e-6
+
+
+@some
+def test_a_split_gains_at_least_its_bound(directed, counts, seed):
+    graph, problem, state, ties = bridged_case(seed, directed, counts)
+    ties = without_idle(problem, ties)
+    owed = sparse_bridges.owed_links(problem, state, ties, Crew(1))
+    hidden = sparse_bridge_splits.hidden_pattern(problem)
+    start, nodes = members(problem, state)
+    for k in range(len(state.size)):
+        mine, w = nodes[start[k] : start[k + 1]], state.strength[k]
+        see = sparse_bridge_splits.inside(problem, state, owed, hidden, w, mine)
+        parts = sparse_bridge_splits.two_parts(see, w, problem.half)
+        if parts.gain == 0.0:
+            continue
+        cost, bridged = sparse_bridge_splits.split_price(problem, state, ties, k, parts)
+        after = sparse_bridge_splits.divided(
+            problem, copy_state(state), ties, k, mine[parts.second], bridged, parts.strength
+        )
+        fall = slow_objective(graph, problem, state, ties) - slow_objective(graph, problem, *after)
+        assert fall >= parts.gain - cost - 1e-4
+        np.testing.assert_allclose(after[0].send_sum, memberships(problem, after[0]).T @ after[0].send)
+
+
+@cases
+def test_draw_gives_every_exposure(directed, counts):
+    _, problem, state, ties = bridged_case(3, directed, counts)
+    z = memberships(problem, state).toarray()
+    x = oracle.exposures(z, matrix(ties).toarray(), state.background, state.send, state.receive)
+    pairs = np.argwhere(~np.eye(problem.n, dtype=bool))
+    draw = engine.draw(problem, state, ties=ties)
+    np.testing.assert_allclose(predictor(draw, pairs), x[pairs[:, 0], pairs[:, 1]])
+
+
+def test_at_temperature_0_a_bridge_costs_the_penalty():
+    _, problem, _ = random_case(0, directed=False, counts=False)
+    assert bridge_price(problem._replace(temperature=0.0), 5) == problem.penalty
+    assert bridge_price(problem, 6) > bridge_price(problem, 5) > problem.penalty

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.draws import Draw, predictor
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph, as_graph
-from klafter.models.ranking import best_pairs
+from klafter.models.ranking import best_pairs, near_of
 from klafter.models.structure import expert_logits, fit_expert
 
 log = logging.getLogger("klafter")
@@ -201,7 +201,7 @@ class NetworkModel(BaseEstimator):
         """The likeliest dyads that are not known to be linked, as (node, node, probability), best first."""
         check_is_fitted(self, "draws_")
         own, finish = self._own_probability, self._with_structure
-        pairs, p = best_pairs(own, finish, self.graph_, self.memberships_, n, hidden_only)
+        pairs, p = best_pairs(own, finish, self.graph_, near_of(self), n, hidden_only)
         return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
 
     def surprising_links(self, n: int = 20) -> list[tuple]:

@@ -52,8 +52,8 @@ class KLafter(Growing):
     n_init : int or "auto"
         Restarts: the best gives the communities, predictions average all. The best is the one with the
         lowest objective, communities of a handful of nodes paying for their affinities by Laplace's method. On small
-        networks each restart begins several times. "auto" makes six up to 500 nodes and four beyond. From 5,000 nodes on
-        there is one.
+        networks each restart begins several times. "auto" makes six up to 500 nodes and four beyond. From 5,000 nodes
+        on there is one.
     n_smooth : int
         Sweeps of the posterior around each optimum that predictions average, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. The search tries once

@@ -95,15 +95,15 @@ def keep(model, outcomes: list[Outcome]) -> None:
 
 
 def adapt_to(model, change: Change) -> None:
-    """Local moves around what changed; they know of no bridges, which are then sought anew."""
+    """Local moves around what changed; of a model with bridges, all moves that know of these."""
     began = time.perf_counter()
     problem = problem_of(model, change.graph)
     state, ties = state_of(model.point_, problem), ties_of(model.point_, problem)
     with Crew(n_workers(model.n_jobs, 64)) as crew:
-        if len(change.nodes):
+        if len(change.nodes) and ties is not None:
+            state, ties = sparse_bridges.refine(problem, state, ties, crew)
+        elif len(change.nodes):
             state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), crew)
-            found = sparse_bridges.bridge(problem, state, crew) if model.bridges else None
-            state, ties = found or (state, None)
         value = sparse.value_of(problem, state, ties, crew)
     history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
     keep(model, [Outcome(problem, state, ties, history, True)])

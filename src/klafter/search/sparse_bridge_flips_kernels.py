@@ -1,5 +1,7 @@
 """Kernels of flips with bridges: best flips of nodes, and the chances of memberships."""
 
+# ruff: noqa: E741 - k and l are communities, as in the papers
+
 import math
 from typing import NamedTuple
 
@@ -35,8 +37,8 @@ class Desk(NamedTuple):
 
 def desk(k: int) -> Desk:
     """An empty desk for k communities."""
-    flags, numbers = [np.zeros(k, np.bool_) for _ in range(2)], [np.zeros(k) for _ in range(5)]
-    return Desk(*flags, *numbers, np.zeros(k, np.int64), np.zeros(k, np.int64))
+    kinds = [np.bool_] * 2 + [np.float64] * 5 + [np.int64] * 2
+    return Desk._make(np.zeros(k, kind) for kind in kinds)
 
 
 @bare
@@ -44,7 +46,7 @@ def take_steps(view, j, first, other, strength, desk):
     """(L z_j)_k for every k with one above 0, listed in ``near``; with rows of L for columns, (L' z_j)_k."""
     number = 0
     for m in range(view.start[j], view.start[j] + view.held[j]):
-        l = view.member[m]  # noqa: E741
+        l = view.member[m]
         for q in range(first[l], first[l + 1]):
             if strength[q] > 0.0:
                 k = other[q]
@@ -105,7 +107,8 @@ def tally_tie_flips(view, ties, i, desk):
 
 @bare
 def tie_flip_gain(view, ties, i, k, desk):
-    """gain = sum_links [h(x + d a s_j) - h(x)] - d {half sum_l (t_i L_kl R_l' + r_i L_lk T_l') - hidden + T log((N - s)/s)}
+    """gain = sum_links [h(x + d a s_j) - h(x)]
+              - d {half sum_l (t_i L_kl R_l' + r_i L_lk T_l') - hidden + T log((N - s)/s)}
 
     with s_j = (L z_j)_k, d = +1 to join, -1 to leave, and s, T', R' without i. The last member stays: whole communities
     with their bridges die elsewhere.
@@ -117,10 +120,10 @@ def tie_flip_gain(view, ties, i, k, desk):
         return -math.inf
     pairs = 0.0
     for q in range(ties.start[k], ties.start[k + 1]):
-        l = ties.other[q]  # noqa: E741
+        l = ties.other[q]
         pairs += ties.strength[q] * t * (view.receive_sum[l] - (r if mine[l] else 0.0))
     for q in range(ties.into_start[k], ties.into_start[k + 1]):
-        l = ties.into_other[q]  # noqa: E741
+        l = ties.into_other[q]
         pairs += ties.into_strength[q] * r * (view.send_sum[l] - (t if mine[l] else 0.0))
     rest = view.half * pairs - desk.back[k] + view.temperature * math.log((view.n - s) / s)
     return desk.gain[k] + (rest if inside else -rest)

@@ -6,8 +6,9 @@ C = sum of c, V = pairs from one part to another, Jensen's inequality bounds the
 
     gain >= half sum_{parts} [C log(C / (w V)) - C + w V]
 
-so parts are sought by that bound, and taken if it exceeds what the second community and the bridges cost. The background
-is a community of everyone: where it explains most links, as in a network of two kinds of nodes, it is split likewise.
+so parts are sought by that bound, and taken if it exceeds what the second community and the bridges cost. The
+background is a community of everyone: where it explains most links, as in a network of two kinds of nodes, it is split
+likewise.
 """
 
 from typing import NamedTuple

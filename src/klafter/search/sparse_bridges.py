@@ -7,6 +7,8 @@ C log(C / (e V)) - C + e V from a bridge. If that is below the price for every p
 Otherwise bridges are taken by their exact gain, and weights, flips and bridges take turns. Q never rises.
 """
 
+# ruff: noqa: E741 - k and l are communities, as in the papers
+
 from typing import NamedTuple
 
 import numpy as np
@@ -58,29 +60,34 @@ def bridge(problem: Problem, state: State, crew: Crew) -> tuple[State, Ties] | N
     """The state with bridges between its communities, or None if no bridge pays."""
     state = copy_state(state)
     state.tested[:] = 0
-    ties, value = tie(state.strength, directed=problem.half == 1.0), np.inf
-    owed = owed_links(problem, state, None, crew)
+    owed, ties = owed_links(problem, state, None, crew), tie(state.strength, directed=problem.half == 1.0)
     state, ties, begun = background_split(problem, state, ties, owed, crew)
-    for _ in range(ROUNDS):
-        owed = owed_links(problem, state, ties, crew) if begun else owed
-        state, ties, made = split(problem, state, ties, owed, len(state.size) if begun else PATIENCE)
-        owed = owed_links(problem, state, ties, crew) if made else owed
-        pairs, guess = promising(problem, state, ties, owed)
-        if not begun and made + len(pairs) == 0:
+    if not begun:
+        state, ties, made = split(problem, state, ties, owed, PATIENCE)
+        if made == 0 and len(promising(problem, state, ties, owed)[0]) == 0:
             return None
-        begun = True
-        ties = taken(problem, state, ties, pairs, guess)
+    state, ties = refine(problem, state, ties, crew)
+    return (state, ties) if n_bridges(problem, ties) else None
+
+
+def refine(problem: Problem, state: State, ties: Ties, crew: Crew) -> tuple[State, Ties]:
+    """Splits, bridges, weights and flips in turns, until they gain little."""
+    value = np.inf
+    for _ in range(ROUNDS):
+        owed = owed_links(problem, state, ties, crew)
+        state, ties, made = split(problem, state, ties, owed, len(state.size))
+        owed = owed_links(problem, state, ties, crew) if made else owed
+        ties = taken(problem, state, ties, *promising(problem, state, ties, owed))
         state, ties = weights(problem, state, ties, crew)
         state, ties = settle(problem, state, ties, crew)
         before, value = value, objective(problem, state, ties, crew)
         if before - value <= SMALL * abs(value):
             break
-    ties = taken(problem, state, ties, pairs[:0], guess[:0])
-    return (state, ties) if n_bridges(problem, ties) else None
+    return state, taken(problem, state, ties, np.zeros((0, 2), np.int64), np.zeros(0))
 
 
 def background_split(problem: Problem, state: State, ties: Ties, owed, crew: Crew) -> tuple[State, Ties, bool]:
-    """Two communities for most of the background, if that lowers Q; the bound speaks of those with room for one more."""
+    """Two communities for most of the background, if Q falls: the bound speaks of those with room for one more."""
     trial = split_background(problem, state, ties, owed)
     if trial is None or objective(problem, *trial, crew) >= objective(problem, state, ties, crew):
         return state, ties, False
@@ -92,7 +99,7 @@ def promising(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array
 
     h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains the bound above.
     """
-    k, l, count, pairs = across(problem, state, owed)  # noqa: E741
+    k, l, count, pairs = across(problem, state, owed)
     expected = state.background * pairs
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.where(count > expected, count * np.log(count / expected) - count + expected, 0.0)
@@ -111,7 +118,7 @@ def across(problem: Problem, state: State, owed: sparse.csr_array):
     some = sparse.csr_array((owed.data[clear].astype(float), (row, owed.indices[clear])), shape=owed.shape)
     found = sparse.coo_array(z.T @ (some @ z))
     apart = found.row != found.col if problem.half == 1.0 else found.row < found.col
-    k, l, count = found.row[apart], found.col[apart], found.data[apart]  # noqa: E741
+    k, l, count = found.row[apart], found.col[apart], found.data[apart]
     pairs = state.send_sum[k] * state.receive_sum[l]
     if len(k):
         apart = sparse.eye_array(problem.n) + hidden_pattern(problem)  # nodes and themselves, and hidden dyads
@@ -141,7 +148,7 @@ def taken(problem: Problem, state: State, ties: Ties, pairs: np.ndarray, guess: 
     ties = with_pairs(problem, ties, pairs)
     start, nodes = members(problem, state)
     view = look(problem, state)
-    for (k, l), b, hint in zip(  # noqa: E741
+    for (k, l), b, hint in zip(
         np.concatenate([pairs, old]).tolist(),
         np.concatenate([np.zeros(len(pairs)), strengths]),
         np.concatenate([guess, np.zeros(len(old))]),

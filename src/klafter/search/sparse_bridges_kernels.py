@@ -8,7 +8,7 @@ The reach of a node, sum_{k in z_i} L_kl for every l, is spread once a row: then
 other end, as it does without bridges.
 """
 
-import math
+# ruff: noqa: E741 - k and l are communities, as in the papers
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def add_to_ties(view, ties, j, mine, total, amount, weighted):
     """Add an amount, times L_kl if weighted, to the totals of ties from my communities k to the communities l of j."""
     start, held, member = view.start, view.held, view.member
     for m in range(start[j], start[j] + held[j]):
-        l = member[m]  # noqa: E741
+        l = member[m]
         for q in range(ties.into_start[l], ties.into_start[l + 1]):
             if mine[ties.into_other[q]]:
                 total[q] += amount * ties.into_strength[q] if weighted else amount
@@ -69,8 +69,8 @@ def add_to_ties(view, ties, j, mine, total, amount, weighted):
 def tally_ties(view, ties, low, high, totals, sent, received):
     """Sums over the rows low..high that weights and objective need; returns sum_links h.
 
-    ``totals`` is (3, ties + 1), by columns of L and the background last: expected counts, sum t_i r_i z_ik z_il, and the
-    sum of a over hidden dyads. Every dyad counts as often as it has a source: twice when undirected.
+    ``totals`` is (3, ties + 1), by columns of L and the background last: expected counts, sum t_i r_i z_ik z_il, and
+    the sum of a over hidden dyads. Every dyad counts as often as it has a source: twice when undirected.
     """
     start, node, counts, background = view.start, view.node, view.counts, view.background
     size, last = len(view.size), len(ties.other)
@@ -122,7 +122,7 @@ def owe_ties(view, ties, low, high, owed):
 
 @kernel
 def factor_ties(view, expected, own, own_sum, other, other_sum, first, partner, strength, as_source):
-    """t_i <- (a + m_i) / (a + e sum_{j != i} r_j + sum_l reach_l (R_l - r_i z_il) - sum_{hidden ij} r_j u_ij), in order.
+    """t_i <- (a + m_i) / (a + e sum_{j != i} r_j + sum_l reach_l (R_l - r_i z_il) - sum_{hidden} r_j u_ij), in order.
 
     ``own`` and ``other`` are t and r with rows of L, or the reverse with its columns.
     """
@@ -139,7 +139,7 @@ def factor_ties(view, expected, own, own_sum, other, other_sum, first, partner, 
         for m in range(begin, end):
             k = view.member[m]
             for q in range(first[k], first[k + 1]):
-                l = partner[q]  # noqa: E741
+                l = partner[q]
                 rate += strength[q] * (other_sum[l] - (other[i] if mine[l] else 0.0))
         low, high = view.hidden_start[i], view.hidden_start[i + 1]
         if as_source:
@@ -160,7 +160,7 @@ def factor_ties(view, expected, own, own_sum, other, other_sum, first, partner, 
 
 
 @kernel
-def tie_worth(view, ties, nodes, k, l, old, guess, rounds):  # noqa: E741
+def tie_worth(view, ties, nodes, k, l, old, guess, rounds):
     """The best L_kl, now ``old``, all else as it is, and the gain of it over none:
 
     sum_links [h(a (u + c b)) - h(a u)] - b V_kl,   c = z_ik z_jl (+ z_il z_jk when undirected), u without the tie.
@@ -191,7 +191,7 @@ def tie_worth(view, ties, nodes, k, l, old, guess, rounds):  # noqa: E741
 
 
 @bare
-def gather_tie(view, ties, nodes, k, l, old, part):  # noqa: E741
+def gather_tie(view, ties, nodes, k, l, old, part):
     """Links from k to l, as columns of ``part``, and V_kl. A link in both directions of a tie stands there twice."""
     links, pairs = 0, view.send_sum[k] * view.receive_sum[l]
     shared = view.half < 1.0

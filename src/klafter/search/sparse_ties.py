@@ -2,9 +2,11 @@
 
     x_ij = t_i r_j (e + sum_{k in z_i, l in z_j} L_kl),   L = diag(w) + bridges
 
-A bridge is an entry L_kl > 0 off the diagonal: undirected, one number for (k, l) and (l, k); directed, from members of k
-as sources to members of l as targets. Only entries that exist are stored, by rows and by columns.
+A bridge is an entry L_kl > 0 off the diagonal: undirected, one number for (k, l) and (l, k); directed, from members of
+k as sources to members of l as targets. Only entries that exist are stored, by rows and by columns.
 """
+
+# ruff: noqa: E741 - k and l are communities, as in the papers
 
 from typing import NamedTuple
 
@@ -31,12 +33,12 @@ def tie(strength: np.ndarray, pairs: np.ndarray | None = None, values=0.0, *, di
     k, own = len(strength), np.arange(len(strength))
     pairs = np.zeros((0, 2), np.int64) if pairs is None else pairs
     values = np.broadcast_to(values, len(pairs))
-    from_, to, value = [own, pairs[:, 0]], [own, pairs[:, 1]], [strength, values]
-    if not directed:
-        from_, to, value = [*from_, pairs[:, 1]], [*to, pairs[:, 0]], [*value, values]
-    row, column, value = map(np.concatenate, (from_, to, value))
+    back = 0 if directed else len(pairs)
+    row = np.concatenate([own, pairs[:, 0], pairs[:back, 1]]).astype(np.int64)
+    column = np.concatenate([own, pairs[:, 1], pairs[:back, 0]]).astype(np.int64)
+    value = np.concatenate([strength, values, values[:back]]).astype(float)
     order = np.lexsort((column, row))
-    row, column, value = row[order].astype(np.int64), column[order].astype(np.int64), value[order].astype(float)
+    row, column, value = row[order], column[order], value[order]
     place = np.lexsort((row, column))
     return Ties(_starts(row, k), column, value, _starts(column, k), row[place], value[place], place)
 
@@ -82,14 +84,14 @@ def without_idle(problem: Problem, ties: Ties) -> Ties:
     return tie(diagonal(ties), pairs[values > 0], values[values > 0], directed=problem.half == 1.0)
 
 
-def set_strength(problem: Problem, ties: Ties, k: int, l: int, value: float) -> None:  # noqa: E741
+def set_strength(problem: Problem, ties: Ties, k: int, l: int, value: float) -> None:
     """L_kl, and L_lk when undirected, in place."""
     for a, b in ((k, l), (l, k)) if problem.half < 1.0 else ((k, l),):
         ties.strength[_find(ties.start, ties.other, a, b)] = value
         ties.into_strength[_find(ties.into_start, ties.into_other, b, a)] = value
 
 
-def _find(start, other, k: int, l: int) -> int:  # noqa: E741
+def _find(start, other, k: int, l: int) -> int:
     return int(start[k] + np.searchsorted(other[start[k] : start[k + 1]], l))
 
 
