@@ -74,6 +74,7 @@ def test_answer_does_not_depend_on_the_number_of_threads():
     graph, _ = opposites()
     one, two = (engine.fit_sparse(graph, random_state=7, n_threads=n) for n in (1, 2))
     assert one.ties is not None
+    assert (np.diff([line.objective for line in one.history]) <= 1e-6).all()
     for a, b in zip((*one.state, *one.ties), (*two.state, *two.ties)):
         np.testing.assert_array_equal(a, b)
 

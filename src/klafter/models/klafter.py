@@ -46,7 +46,8 @@ class KLafter(Growing):
     weight_scale, offdiagonal_scale : float
         Standard deviation of affinities inside and between communities.
     bridges : bool
-        Whether the sparse engine looks for affinities between communities; the dense one always has them.
+        Whether the sparse engine, when its search has ended, adds affinities between communities where they pay. The
+        dense engine has them all.
     structure : float
         Weight, in log odds, of the structural expert in predictions of 0/1 links; 0 turns it off.
     n_init : int or "auto"
@@ -143,6 +144,7 @@ class KLafter(Growing):
     def _check_parameters(self, graph: Graph) -> None:
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
         check_choice(self, "link", ("auto", "logit", "exposure"))
+        check_choice(self, "bridges", (True, False))
         for name in ("temperature", "weight_scale", "offdiagonal_scale", "structure", "tol"):
             check_real(self, name, low=0.0, strict=name.endswith("scale"))
         check_real(self, "penalty")

@@ -50,6 +50,7 @@ def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop) -> 
     problem = problem_of(model, graph)
     rng, begun = np.random.default_rng(seed), time.perf_counter()
     history: list[Step] = []
+    told = False  # to stop
     with Crew(n_workers(model.n_jobs, 64)) as crew:
 
         def note(t, state, ties=None):
@@ -58,14 +59,16 @@ def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop) -> 
             return value
 
         def done(t, state):
+            nonlocal told
             value = note(t + 1, state)
-            told = callback(Progress("search", run, n_runs, t + 1, model.max_iter, value, len(state.size)))
+            told = bool(callback(Progress("search", run, n_runs, t + 1, model.max_iter, value, len(state.size))))
             return told or history[-2].objective - value <= model.tol * abs(value)
 
         state = sparse.init(problem, rng, crew)
         note(0, state)
         state = iterate(lambda state: sparse.step(problem, state, rng, crew), state, model.max_iter, done, stop)
-        best, ties = sparse.end(problem, state, crew, bridges=model.bridges)
+        stopped = told or (stop is not None and stop.is_set())
+        best, ties = sparse.end(problem, state, crew, bridges=model.bridges and not stopped)
         converged = len(history) <= model.max_iter
         if ties is not None:
             note(len(history), best, ties)

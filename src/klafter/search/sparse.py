@@ -134,7 +134,11 @@ def fit_sparse(
             if callback is not None:
                 callback(state, history[-1])
             converged = last - value <= tol * abs(value)
+        began = time.perf_counter()
         state, ties = end(problem, state, crew, bridges=bridges)
+        if ties is not None:
+            value = sparse_bridges.objective(problem, state, ties, crew)
+            history.append(Step(value, len(state.size), time.perf_counter() - began))
     return Fit(problem, state, history, converged, ties)
 
 

@@ -57,11 +57,11 @@ def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array, pa
     for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
         mine, w = np.sort(nodes[start[k] : start[k + 1]]), state.strength[k]
         parts = two_parts(inside(problem, state, owed, hidden, w, mine), w, problem.half)
-        cost, bridged = split_price(problem, state, ties, k, parts)
+        cost = split_price(problem, state, ties, k, parts)
         state.tested[k] = state.size[k]
         refused += 1
         if parts.gain > cost:
-            state, ties = divided(problem, state, ties, k, mine[parts.second], bridged, parts.strength)
+            state, ties = divided(problem, state, ties, k, mine[parts.second], parts.strength)
             refused, made = 0, made + 1
         if refused == patience:
             break
@@ -70,31 +70,48 @@ def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array, pa
 
 def split_background(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[State, Ties] | None:
     """Two communities of all nodes with room for one more, for most of the background; None if that cannot pay."""
-    mine = np.flatnonzero(np.diff(problem.start) > state.held)
+    e, mine = state.background, np.flatnonzero(np.diff(problem.start) > state.held)
     if owed.sum() * 2 * problem.half < MUCH * problem.value.sum() or len(mine) < SMALLEST:
         return None
-    e, directed = state.background, problem.half == 1.0
     parts = two_parts(inside(problem, state, owed, hidden_pattern(problem), e, mine), e, problem.half)
-    second = parts.second.sum()
-    if parts.gain <= prices(problem, np.array([len(mine) - second, second])).sum() + bridge_price(problem, 2):
+    sizes = np.bincount(parts.second, minlength=2)
+    if parts.gain <= prices(problem, sizes).sum() + bridge_price(problem, 2):
         return None
     rest = max(parts.strength.min(), LEAST * e)
-    strength = np.maximum(parts.strength - rest, 0.0)
-    state, first = with_room(copy_state(state), 2)._replace(background=rest), len(state.size)
-    for k, nodes in ((first, mine[~parts.second]), (first + 1, mine[parts.second])):
-        state.member[problem.start[nodes] + state.held[nodes]] = k
-        state.held[nodes] += 1
-        state.size[k], state.send_sum[k], state.receive_sum[k] = (
-            len(nodes), state.send[nodes].sum(), state.receive[nodes].sum()
-        )  # fmt: skip
+    strength, first = np.maximum(parts.strength - rest, 0.0), len(state.size)
+    state = with_room(copy_state(state), 2)._replace(background=rest)
+    for k in range(2):
+        enter(problem, state, first + k, mine[parts.second == k])
     state.strength[first:] = np.maximum(np.diag(strength), LEAST * e)  # from nothing they could not grow
-    between = np.array([[0, 1], [1, 0]])[: 2 if directed else 1]
-    between = between[strength[between[:, 0], between[:, 1]] > 0]
+    return state, retied(problem, state, ties, first + between(problem, strength), strength)
+
+
+def enter(problem: Problem, state: State, k: int, nodes: np.ndarray) -> None:
+    """Nodes with room for one more become the members of an empty community."""
+    state.member[problem.start[nodes] + state.held[nodes]] = k
+    state.held[nodes] += 1
+    state.size[k] = len(nodes)
+    state.send_sum[k], state.receive_sum[k] = state.send[nodes].sum(), state.receive[nodes].sum()
+
+
+def between(problem: Problem, strength: np.ndarray) -> np.ndarray:
+    """Which of (A, B) and, directed, (B, A) are linked, as rows of 0 and 1."""
+    pairs = np.array([[0, 1], [1, 0]])[: 2 if problem.half == 1.0 else 1]
+    return pairs[strength[pairs[:, 0], pairs[:, 1]] > 0]
+
+
+def retied(problem: Problem, state: State, ties: Ties, new: np.ndarray, strength: np.ndarray, old: int = -1) -> Ties:
+    """Ties with the bridges between two parts, the last community being B; bridges of ``old`` are B's too."""
+    directed, last = problem.half == 1.0, len(state.size) - 1
     pairs, values = bridges(ties, directed=directed)
-    return state, tie(
+    copied = (pairs == old).any(axis=1)
+    copies = np.where(pairs[copied] == old, last, pairs[copied])
+    copies = copies if directed else np.sort(copies, axis=1)
+    side = (new == last).astype(int)
+    return tie(
         state.strength,
-        np.concatenate([pairs, first + between]),
-        np.concatenate([values, strength[between[:, 0], between[:, 1]]]),
+        np.concatenate([pairs, copies, new]),
+        np.concatenate([values, values[copied], strength[side[:, 0], side[:, 1]]]),
         directed=directed,
     )
 
@@ -164,40 +181,27 @@ def direction(see: Inside) -> np.ndarray:
     return v
 
 
-def split_price(problem: Problem, state: State, ties: Ties, k: int, parts: Parts) -> tuple[float, np.ndarray]:
-    """What two communities with bridges cost more than one, and which of L_AB, L_BA are there."""
-    directed, number = problem.half == 1.0, len(state.size)
-    bridged = np.array([[0, 1], [1, 0]])[: 2 if directed else 1]
-    bridged = bridged[parts.strength[bridged[:, 0], bridged[:, 1]] > 0]
-    second = parts.second.sum()
-    sizes = np.array([len(parts.second) - second, second, len(parts.second)])
+def split_price(problem: Problem, state: State, ties: Ties, k: int, parts: Parts) -> float:
+    """What two communities with bridges cost more than one."""
+    number, before = len(state.size), n_bridges(problem, ties)
+    sizes = np.append(np.bincount(parts.second, minlength=2), len(parts.second))
     columns = prices(problem, sizes) @ np.array([1.0, 1.0, -1.0])
-    before = n_bridges(problem, ties)
-    after = before + len(bridged) + int((bridges(ties, directed=directed)[0] == k).any(axis=1).sum())
-    return float(columns + after * bridge_price(problem, number + 1) - before * bridge_price(problem, number)), bridged
+    copied = (bridges(ties, directed=problem.half == 1.0)[0] == k).any(axis=1).sum()
+    after = before + len(between(problem, parts.strength)) + copied
+    return float(columns + after * bridge_price(problem, number + 1) - before * bridge_price(problem, number))
 
 
-def divided(problem, state: State, ties: Ties, k: int, nodes, bridged, strength) -> tuple[State, Ties]:
+def divided(problem: Problem, state: State, ties: Ties, k: int, nodes: np.ndarray, strength) -> tuple[State, Ties]:
     """Some members of k become a new community, linked to others as k is."""
-    directed, new = problem.half == 1.0, len(state.size)
+    new = len(state.size)
     state = with_room(state, 1)
     state.tested[k] = 0
     entry = np.concatenate([np.arange(problem.start[i], problem.start[i] + state.held[i]) for i in nodes])
     state.member[entry[state.member[entry] == k]] = new
-    for sums, each in ((state.size, 1), (state.send_sum, state.send[nodes]), (state.receive_sum, state.receive[nodes])):
-        moved = np.sum(np.broadcast_to(each, len(nodes)))
-        sums[k] -= moved
-        sums[new] += moved
+    moved = len(nodes), state.send[nodes].sum(), state.receive[nodes].sum()
+    for sums, each in zip((state.size, state.send_sum, state.receive_sum), moved):
+        sums[k] -= each
+        sums[new] += each
     state.strength[k], state.strength[new] = np.diag(strength)
-    pairs, values = bridges(ties, directed=directed)
-    copied = (pairs == k).any(axis=1)
-    copies = np.where(pairs[copied] == k, new, pairs[copied])
-    if not directed:
-        copies = np.sort(copies, axis=1)
-    between = np.array([k, new])[bridged].reshape(-1, 2)
-    return state, tie(
-        state.strength,
-        np.concatenate([pairs, copies, between]),
-        np.concatenate([values, values[copied], strength[bridged[:, 0], bridged[:, 1]]]),
-        directed=directed,
-    )
+    pairs = np.array([k, new])[between(problem, strength)].reshape(-1, 2)
+    return state, retied(problem, state, ties, pairs, strength, old=k)
