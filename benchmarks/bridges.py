@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--networks", nargs="*", default=NETWORKS)
-    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--splits", type=int, default=6)
     parser.add_argument("--first-split", type=int, default=100)
     parser.add_argument("--nonlinks", type=int, default=100_000)
     parser.add_argument("--output", type=Path, default=RESULTS)
