@@ -26,7 +26,6 @@ from klafter.search.sparse_ties import (
     bridge_price,
     bridges,
     diagonal,
-    matrix,
     n_bridges,
     renumbered,
     rows_of,
@@ -95,9 +94,10 @@ def background_split(problem: Problem, state: State, ties: Ties, owed, crew: Cre
 
 
 def promising(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of communities whose bridge surely pays, the best first, and a guess of their strengths.
+    """Pairs of communities whose bridge pays by the bound above, the best first, and a guess of their strengths.
 
-    h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains the bound above.
+    h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains it. A link of two nodes that
+    are both in both communities counts twice, which is too much; their communities leave little of it to the background.
     """
     k, l, count, pairs = across(problem, state, owed)
     expected = state.background * pairs
@@ -246,6 +246,3 @@ def leanings(problem: Problem, state: State, ties: Ties) -> sparse.csr_array:
     room = np.minimum(state.held + links @ (z @ partners), size)
     space = desk(size)
     return chances(problem, state, room, lambda *rows: lean_ties(view, ties, *rows, space))
-
-
-__all__ = ["bridge", "leanings", "matrix", "objective"]
