@@ -57,10 +57,9 @@ def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array, pa
     for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
         mine, w = np.sort(nodes[start[k] : start[k + 1]]), state.strength[k]
         parts = two_parts(inside(problem, state, owed, hidden, w, mine), w, problem.half)
-        cost = split_price(problem, state, ties, k, parts)
         state.tested[k] = state.size[k]
         refused += 1
-        if parts.gain > cost:
+        if parts.gain > 0 and parts.gain > split_price(problem, state, ties, k, parts):
             state, ties = divided(problem, state, ties, k, mine[parts.second], parts.strength)
             refused, made = 0, made + 1
         if refused == patience:

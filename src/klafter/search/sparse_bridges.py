@@ -39,9 +39,10 @@ from klafter.search.sparse_weights import FLOOR, factor_prior, prices
 
 OWED = 0.05  # share of a link owed to the background below which the search for bridges passes over it
 STEPS = 30  # of expectation-maximisation for one bridge
-ROUNDS, SMALL = 20, 1e-5  # of all moves at most, and the share of the objective below which another is not worth it
+ROUNDS, FEWER, ENTRIES = 20, 4, 1_500_000  # of all moves at most: on large graphs fewer, for so many entries together
+SMALL = 1e-5  # share of the objective that another round must gain
 TURNS = 4  # of flips in a round
-PATIENCE = 8  # communities, the largest first, that are tried to split before there is any bridge
+PATIENCE, MORE = 8, 64  # communities, the largest first, that are split in vain before there is any bridge, and later
 NONE = np.zeros(0, np.bool_)
 
 
@@ -72,9 +73,9 @@ def bridge(problem: Problem, state: State, crew: Crew) -> tuple[State, Ties] | N
 def refine(problem: Problem, state: State, ties: Ties, crew: Crew) -> tuple[State, Ties]:
     """Splits, bridges, weights and flips in turns, until they gain little."""
     value = np.inf
-    for _ in range(ROUNDS):
+    for _ in range(int(np.clip(ENTRIES // max(len(problem.node), 1), FEWER, ROUNDS))):
         owed = owed_links(problem, state, ties, crew)
-        state, ties, made = split(problem, state, ties, owed, len(state.size))
+        state, ties, made = split(problem, state, ties, owed, MORE)
         owed = owed_links(problem, state, ties, crew) if made else owed
         ties = taken(problem, state, ties, *promising(problem, state, ties, owed))
         state, ties = weights(problem, state, ties, crew)
@@ -96,8 +97,8 @@ def background_split(problem: Problem, state: State, ties: Ties, owed, crew: Cre
 def promising(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of communities whose bridge pays by the bound above, the best first, and a guess of their strengths.
 
-    h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains it. A link of two nodes that
-    are both in both communities counts twice, which is too much; their communities leave little of it to the background.
+    h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains it. A link of two nodes
+    that are both in both communities counts twice, which is too much; these leave little of it to the background.
     """
     k, l, count, pairs = across(problem, state, owed)
     expected = state.background * pairs
