@@ -5,13 +5,21 @@ from scipy.special import gammaln
 
 
 def exposures(z, w, e, t, r):
-    """x_ij = t_i r_j (e + sum_k z_ik w_k z_jk)."""
-    return np.outer(t, r) * (e + (z * w) @ z.T)
+    """x_ij = t_i r_j (e + sum_k z_ik w_k z_jk), or with a matrix w, t_i r_j (e + sum_kl z_ik w_kl z_jl)."""
+    return np.outer(t, r) * (e + z @ (w if np.ndim(w) == 2 else np.diag(w)) @ z.T)
 
 
 def column_price(n, s, penalty, temperature):
     """lambda^2 + T (log S + log C(N, S))."""
     return penalty + temperature * (np.log(s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1))
+
+
+def bridges_price(w, n_links, *, directed, penalty, temperature):
+    """lambda^2 + T (log M + log(links) / 2) for every pair of communities with an affinity, M pairs in all."""
+    n_pairs, number = len(w) * (len(w) - 1), np.count_nonzero(w - np.diag(np.diag(w)))
+    if not directed:
+        n_pairs, number = n_pairs / 2, number / 2
+    return number * (penalty + temperature * (np.log(n_pairs) + 0.5 * np.log(n_links)))
 
 
 def dyad_loss(y, x, counts):

@@ -18,7 +18,7 @@ from klafter.core.draws import Draw, predictor
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
-from klafter.models.ranking import best_pairs, predictor_of_rows
+from klafter.models.ranking import best_pairs, near_of, predictor_of_rows
 from klafter.models.structure import expert_logits, fit_expert
 
 log = logging.getLogger("klafter")
@@ -220,7 +220,7 @@ class NetworkModel(BaseEstimator):
         check_is_fitted(self, "draws_")
         n = check_count(n, "top_links")
         own, rows, finish = self._own_probability, self._own_rows, self._with_structure
-        pairs, p = best_pairs(own, rows, finish, self.graph_, self.memberships_, n, hidden_only)
+        pairs, p = best_pairs(own, rows, finish, self.graph_, near_of(self), n, hidden_only)
         return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
 
     def surprising_links(self, n: int = 20) -> list[tuple]:

@@ -221,7 +221,7 @@ def search(model, fleet: DaskFleet, frame: Problem, n_links: float, seeds, callb
         state = iterate(
             lambda s: rounds.step(frame, s, fleet, [seed, next(turns)]), state, model.max_iter, done, Event()
         )
-    large.keep(model, [(frame, state, history)])
+    large.keep(model, [large.Outcome(frame, state, None, history, len(history) <= model.max_iter)])
     model.traffic_ = _summary(fleet.traffic)
 
 

@@ -45,6 +45,9 @@ class KLafter(Growing):
         Whether every node has its own tendency to link.
     weight_scale, offdiagonal_scale : float
         Standard deviation of affinities inside and between communities.
+    bridges : bool
+        Whether the sparse engine, when its search has ended, adds affinities between communities where they pay. The
+        dense engine has them all.
     structure : float
         Weight, in log odds, of the structural expert in predictions of 0/1 links; 0 turns it off.
     n_init : int or "auto"
@@ -102,6 +105,7 @@ class KLafter(Growing):
         sociality=True,
         weight_scale=3.2,
         offdiagonal_scale=1.4,
+        bridges=True,
         structure=0.5,
         n_init="auto",
         n_smooth=240,
@@ -120,6 +124,7 @@ class KLafter(Growing):
         self.sociality = sociality
         self.weight_scale = weight_scale
         self.offdiagonal_scale = offdiagonal_scale
+        self.bridges = bridges
         self.structure = structure
         self.n_init = n_init
         self.n_smooth = n_smooth
@@ -139,6 +144,7 @@ class KLafter(Growing):
     def _check_parameters(self, graph: Graph) -> None:
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
         check_choice(self, "link", ("auto", "logit", "exposure"))
+        check_choice(self, "bridges", (True, False))
         for name in ("temperature", "weight_scale", "offdiagonal_scale", "structure", "tol"):
             check_real(self, name, low=0.0, strict=name.endswith("scale"))
         check_real(self, "penalty")

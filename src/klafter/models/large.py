@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse as sp
@@ -13,13 +14,24 @@ from klafter.graph import Graph
 from klafter.graph.changes import Change
 from klafter.models.base import Progress, Step, iterate
 from klafter.models.parallel import n_workers
-from klafter.search import sparse
+from klafter.search import sparse, sparse_bridges
 from klafter.search.sparse_leanings import leanings
 from klafter.search.sparse_online import adapt
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_state import Problem, State, as_problem, as_state, memberships
+from klafter.search.sparse_ties import Ties, matrix, tie
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
+
+
+class Outcome(NamedTuple):
+    """Where a search ended, and how it came there."""
+
+    problem: Problem
+    state: State
+    ties: Ties | None  # None: no affinities between communities
+    history: list[Step]
+    converged: bool
 
 
 def problem_of(model, graph: Graph) -> Problem:
@@ -33,21 +45,23 @@ def problem_of(model, graph: Graph) -> Problem:
     )
 
 
-def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop):
-    """The best state of one search, its objective and its history."""
+def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop) -> Outcome:
+    """One search: communities, then bridges between them."""
     problem = problem_of(model, graph)
     rng, begun = np.random.default_rng(seed), time.perf_counter()
     history: list[Step] = []
+    told = False  # to stop
     with Crew(n_workers(model.n_jobs, 64)) as crew:
 
-        def note(t, state):
-            value = sparse.objective(problem, state, crew)
+        def note(t, state, ties=None):
+            value = sparse.value_of(problem, state, ties, crew)
             history.append(Step(run, t, time.perf_counter() - begun, value, len(state.size)))
             return value
 
         def done(t, state):
+            nonlocal told
             value = note(t + 1, state)
-            told = callback(Progress("search", run, n_runs, t + 1, model.max_iter, value, len(state.size)))
+            told = bool(callback(Progress("search", run, n_runs, t + 1, model.max_iter, value, len(state.size))))
             if told and stop is not None:  # the other searches are not to begin
                 stop.set()
             return told or history[-2].objective - value <= model.tol * abs(value)
@@ -55,42 +69,49 @@ def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop):
         state = sparse.init(problem, rng, crew)
         note(0, state)
         state = iterate(lambda state: sparse.step(problem, state, rng, crew), state, model.max_iter, done, stop)
-        best = sparse.or_nothing(problem, state, crew)
-        if best is not state:
+        stopped = told or (stop is not None and stop.is_set())
+        best, ties = sparse.end(problem, state, crew, bridges=model.bridges and not stopped)
+        converged = len(history) <= model.max_iter
+        if ties is not None:
+            note(len(history), best, ties)
+        elif best is not state:
             history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, crew), n_communities=0)
-    return problem, best, history
+    return Outcome(problem, best, ties, history, converged)
 
 
-def keep(model, outcomes) -> None:
+def keep(model, outcomes: list[Outcome]) -> None:
     """The best search gives the communities, all of them the predictions."""
-    order = np.argsort([history[-1].objective for _, _, history in outcomes], kind="stable")
-    problem, state, history = outcomes[order[0]]
-    model.draws_ = [sparse.draw(p, s) for p, s, _ in outcomes]
+    order = np.argsort([outcome.history[-1].objective for outcome in outcomes], kind="stable")
+    problem, state, ties, history, converged = outcomes[order[0]]
+    model.draws_ = [sparse.draw(outcome.problem, outcome.state, ties=outcome.ties) for outcome in outcomes]
     model.restarts_ = model.draws_
     model.point_ = model.draws_[order[0]]
     model.memberships_ = sp.csr_array(memberships(problem, state), dtype=np.int8)
-    diagonal = sp.diags_array(state.strength, format="csr")
-    model.affinities_ = diagonal.toarray() if len(state.size) <= DENSE_AFFINITIES else sp.csr_array(diagonal)
+    affinities = matrix(tie(state.strength) if ties is None else ties)
+    model.affinities_ = affinities.toarray() if len(state.size) <= DENSE_AFFINITIES else affinities
     model.background_ = float(state.background)
     model.response_ = "rate" if problem.counts else "exposure"
     model.precision_ = 1.0
     model.objective_ = history[-1].objective
-    model.history_ = [line for _, _, lines in outcomes for line in lines]
+    model.history_ = [line for outcome in outcomes for line in outcome.history]
     model.n_iter_ = history[-1].step
-    model.converged_ = len(history) <= model.max_iter
+    model.converged_ = converged
     model.notes_ = []
 
 
 def adapt_to(model, change: Change) -> None:
-    """The sparse engine: local moves around what changed."""
+    """Local moves around what changed; of a model with bridges, all moves that know of these."""
     began = time.perf_counter()
     problem = problem_of(model, change.graph)
-    state = state_of(model.point_, problem)
+    state, ties = state_of(model.point_, problem), ties_of(model.point_, problem)
     with Crew(n_workers(model.n_jobs, 64)) as crew:
-        if len(change.nodes):
+        if len(change.nodes) and ties is not None:
+            state, ties = sparse_bridges.refine(problem, state, ties, crew)
+        elif len(change.nodes):
             state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), crew)
-        value = sparse.objective(problem, state, crew)
-    keep(model, [(problem, state, [Step(0, 1, time.perf_counter() - began, value, len(state.size))])])
+        value = sparse.value_of(problem, state, ties, crew)
+    history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
+    keep(model, [Outcome(problem, state, ties, history, True)])
 
 
 def leaning_draws(model) -> list[Draw]:
@@ -98,9 +119,13 @@ def leaning_draws(model) -> list[Draw]:
     if not model.graph_.n_links:
         return model.draws_
     problem = problem_of(model, model.graph_)
-    states = [state_of(draw, problem) for draw in model.draws_]
     with announce_compilation():
-        return [sparse.draw(problem, state, leanings(problem, state)) for state in states]
+        return [_leaning(problem, state_of(draw, problem), ties_of(draw, problem)) for draw in model.draws_]
+
+
+def _leaning(problem: Problem, state: State, ties: Ties | None) -> Draw:
+    z = leanings(problem, state) if ties is None else sparse_bridges.leanings(problem, state, ties)
+    return sparse.draw(problem, state, z, ties)
 
 
 def state_of(draw: Draw, problem: Problem) -> State:
@@ -108,12 +133,30 @@ def state_of(draw: Draw, problem: Problem) -> State:
 
     The background is a last community of all, whose loadings are t; directed, r follows with a second set.
     """
-    directed, loadings, scale = problem.half == 1.0, sp.csr_array(draw.memberships), sp.csr_array(draw.affinities)
-    k, column = scale.shape[0] // (2 if directed else 1) - 1, loadings.indices
+    loadings, scale = sp.csr_array(draw.memberships), _scale(draw, problem)
+    k, column = scale.shape[0] - 1, loadings.indices
     start = np.concatenate([[0], np.cumsum(column < k)])[loadings.indptr]
     z = sp.csr_array((np.ones(start[-1]), column[column < k], start), shape=(loadings.shape[0], k))
     z.sort_indices()
     send = loadings.data[column == k]
-    receive = loadings.data[column == 2 * k + 1] if directed else send
-    strength = (scale[: k + 1, k + 1 :] if directed else scale).diagonal()
+    receive = loadings.data[column == 2 * k + 1] if problem.half == 1.0 else send
+    strength = scale.diagonal()
     return as_state(problem, z, strength[:k], strength[k], send, receive)
+
+
+def ties_of(draw: Draw, problem: Problem) -> Ties | None:
+    """The affinities of a draw, if there are any between communities."""
+    scale = sp.coo_array(_scale(draw, problem))
+    directed = problem.half == 1.0
+    some = (scale.row != scale.col if directed else scale.row < scale.col) & (scale.data > 0)
+    if not some.any():
+        return None
+    pairs = np.column_stack([scale.row[some], scale.col[some]])
+    return tie(scale.diagonal()[:-1], pairs, scale.data[some], directed=directed)
+
+
+def _scale(draw: Draw, problem: Problem) -> sp.csr_array:
+    """L and the background, from sources to targets."""
+    scale = sp.csr_array(draw.affinities)
+    half = scale.shape[0] // 2
+    return sp.csr_array(scale[:half, half:]) if problem.half == 1.0 else scale

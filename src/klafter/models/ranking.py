@@ -18,16 +18,16 @@ SHORTLIST = 50_000
 NEVER = -1.0  # below all probabilities
 
 
-def best_pairs(own: Callable, rows: Callable, finish: Callable, graph: Graph, memberships, n: int, hidden_only: bool):
+def best_pairs(own: Callable, rows: Callable, finish: Callable, graph: Graph, near: tuple, n: int, hidden_only: bool):
     """The n dyads without a known link that rank highest, and their probabilities.
 
     The model without the structural expert, ``own`` of pairs and ``rows`` of all dyads of some nodes, chooses who is
     looked at: every dyad of a graph of a few hundred nodes, the best SHORTLIST of a larger one. ``finish`` makes the
-    probabilities of those.
+    probabilities of those. ``near`` are the memberships, and which communities draw which (None: each itself).
     """
     most = max(SHORTLIST, 10 * n)
     if hidden_only or graph.n_nodes > EXHAUSTIVE:
-        blocks = ((pairs, own(pairs)) for pairs in _candidates(graph, memberships, hidden_only))
+        blocks = ((pairs, own(pairs)) for pairs in _candidates(graph, near, hidden_only))
         pairs, scores = _shortlist(blocks, most)
     else:
         pairs, scores = _exhaust(rows, graph, most)
@@ -84,9 +84,16 @@ def _best(pairs: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np
     return pairs[order], scores[order]
 
 
-def _candidates(graph: Graph, memberships, hidden_only: bool) -> Iterator[np.ndarray]:
+def near_of(model) -> tuple:
+    """Memberships, and the communities that those of a sparse engine's model draw, by themselves or by bridges."""
+    if getattr(model, "link_", None) != "exposure":
+        return model.memberships_, None
+    return model.memberships_, sparse.csr_array(model.affinities_ > 0, dtype=np.float32)
+
+
+def _candidates(graph: Graph, near: tuple, hidden_only: bool) -> Iterator[np.ndarray]:
     """Blocks of dyads to score."""
-    for block in _patterns(graph.hidden) if hidden_only else _near(graph, memberships):
+    for block in _patterns(graph.hidden) if hidden_only else _near(graph, *near):
         if not graph.directed:
             block = block[block[:, 0] < block[:, 1]]
         block = block[np.asarray(graph.links[block[:, 0], block[:, 1]]).ravel() == 0]
@@ -101,8 +108,8 @@ def _patterns(pattern) -> Iterator[np.ndarray]:
         yield np.column_stack([coo.row[start : start + CHUNK], coo.col[start : start + CHUNK]]).astype(np.int64)
 
 
-def _near(graph: Graph, memberships) -> Iterator[np.ndarray]:
-    """Dyads of a large graph worth a look: hidden, two links apart, or in a community together.
+def _near(graph: Graph, memberships, ties) -> Iterator[np.ndarray]:
+    """Dyads of a large graph worth a look: hidden, two links apart, or in communities that draw each other.
 
     Of very many, the most promising of every part of the graph: well linked nodes, with common neighbours of few links,
     in small communities. Beyond MAX_CANDIDATES hubs that link everyone to everyone say nothing, and communities send
@@ -118,7 +125,9 @@ def _near(graph: Graph, memberships) -> Iterator[np.ndarray]:
     height = max(1, int(CHUNK * graph.n_nodes / max((through**2).sum() + (size**2).sum(), CHUNK)))
     most = max(1, LOOKED_AT * height // graph.n_nodes)
     scale = sparse.diags_array(degree.astype(np.float32))
-    left = sparse.hstack([a / np.maximum(through, 1), u * (degree.mean() / np.maximum(size, 1))], format="csr")
+    drawn = u * (degree.mean() / np.maximum(size, 1))
+    drawn = drawn if ties is None else drawn @ ties
+    left = sparse.hstack([a / np.maximum(through, 1), drawn], format="csr")
     left, right = sparse.csr_array(scale @ left), sparse.csr_array(sparse.hstack([a, u]).T @ scale)
     for start in range(0, graph.n_nodes, height):
         block = sparse.coo_array(left[start : start + height] @ right)

@@ -79,7 +79,10 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
     begun = time.perf_counter()
 
     def report(stage, t, n_steps, value, state):
-        return callback(Progress(stage, task.run, task.n_runs, t, n_steps, value, len(state.z)))
+        told = callback(Progress(stage, task.run, task.n_runs, t, n_steps, value, len(state.z)))
+        if told and stop is not None:  # what follows, and the other restarts, are not to begin
+            stop.set()
+        return told
 
     def move(pair):
         problem, state = pair

@@ -1,10 +1,11 @@
-"""The sparse engine of K-LAFTER, for millions of nodes: exposure link, diagonal affinities, background, degree factors.
+"""The sparse engine of K-LAFTER, for millions of nodes: exposure link, background, degree factors.
 
     x_ij = t_i r_j (e + sum over shared communities of w_k),   P(link) = 1 - exp(-x_ij), or y_ij ~ Poisson(x_ij)
     Q    = -sum_observed log P(y_ij) + sum_k [lambda^2 + T (log S_k + log C(N, S_k))] + a sum_i (t_i - 1 - log t_i)
 
 The sum over non-links is bilinear in t, so column sums give it exactly and every step costs a pass over the links.
 One step of the search tries births, flips, weights, merges, splits and deaths; each is taken only if Q falls.
+Affinities are diagonal until it ends; then bridges between communities are added where they pay (``sparse_bridges``).
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from scipy import sparse
 
 from klafter.core.draws import Draw
 from klafter.graph import Graph
+from klafter.search import sparse_bridges
 from klafter.search.sparse_births import births
 from klafter.search.sparse_moves import deaths, dissolves, merges, splits
 from klafter.search.sparse_parallel import Crew
 from klafter.search.sparse_passes import objective, settle, share_unexplained, warm_up, weights
 from klafter.search.sparse_renewal import ENOUGH, HOPE, renew, rethink
 from klafter.search.sparse_state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
+from klafter.search.sparse_ties import Ties, matrix
 
 ECHOES = 3  # rounds of births that hope for each other
 ALONE = 6  # steps of weights when there are no communities
@@ -46,6 +49,7 @@ class Fit(NamedTuple):
     state: State
     history: list[Step]
     converged: bool
+    ties: Ties | None  # affinities between communities, if any pays
 
 
 def init(problem: Problem, rng: np.random.Generator, crew: Crew | None = None) -> State:
@@ -97,7 +101,7 @@ def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | 
 
 
 def or_nothing(problem: Problem, state: State, crew: Crew) -> State:
-    """The end of a search: the state, or no communities at all if that is better."""
+    """The state, or no communities at all if that is better."""
     return lower(problem, state, weights(problem, empty_state(problem), crew, rounds=ALONE), crew)
 
 
@@ -111,6 +115,7 @@ def fit_sparse(
     max_iter: int = 30,
     tol: float = 1e-4,
     random_state=None,
+    bridges: bool = True,
     n_threads: int | None = None,
     callback: Callable[[State, Step], None] | None = None,
 ) -> Fit:
@@ -129,19 +134,36 @@ def fit_sparse(
             if callback is not None:
                 callback(state, history[-1])
             converged = last - value <= tol * abs(value)
-        state = or_nothing(problem, state, crew)
-    return Fit(problem, state, history, converged)
+        began = time.perf_counter()
+        state, ties = end(problem, state, crew, bridges=bridges)
+        if ties is not None:
+            value = sparse_bridges.objective(problem, state, ties, crew)
+            history.append(Step(value, len(state.size), time.perf_counter() - began))
+    return Fit(problem, state, history, converged, ties)
 
 
-def draw(problem: Problem, state: State, z: sparse.csr_array | None = None) -> Draw:
+def end(problem: Problem, state: State, crew: Crew, *, bridges: bool) -> tuple[State, Ties | None]:
+    """The end of a search: bridges, if they are asked for and pay."""
+    state = or_nothing(problem, state, crew)
+    found = sparse_bridges.bridge(problem, state, crew) if bridges else None
+    return found or (state, None)
+
+
+def value_of(problem: Problem, state: State, ties: Ties | None, crew: Crew) -> float:
+    """Q, with bridges or without."""
+    return objective(problem, state, crew) if ties is None else sparse_bridges.objective(problem, state, ties, crew)
+
+
+def draw(problem: Problem, state: State, z: sparse.csr_array | None = None, ties: Ties | None = None) -> Draw:
     """x_ij = u_i' W u_j with the background as a last community of all nodes; ``z`` instead of the memberships.
 
-    Undirected: u_i = t_i (z_i, 1), W = diag(w, e). Directed: u_i = (t_i (z_i, 1), r_i (z_i, 1)), W from first half
-    to second.
+    Undirected: u_i = t_i (z_i, 1), W = (L, e) in blocks, L = diag(w) without bridges. Directed: u_i = (t_i (z_i, 1),
+    r_i (z_i, 1)), W from first half to second.
     """
     everyone = sparse.csr_array(np.ones((problem.n, 1)))
     z = sparse.hstack([memberships(problem, state) if z is None else z, everyone], format="csr")
-    scale = sparse.diags_array(np.append(state.strength, state.background), format="csr")
+    inside = sparse.diags_array(state.strength) if ties is None else matrix(ties)
+    scale = sparse.block_diag([inside, sparse.csr_array([[state.background]])], format="csr")
     loadings = sparse.csr_array(sparse.diags_array(state.send) @ z)
     if problem.half == 1.0:
         loadings = sparse.hstack([loadings, sparse.diags_array(state.receive) @ z], format="csr")

@@ -5,6 +5,7 @@ is run around the optimum, predictions take these chances for memberships.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
@@ -42,16 +43,21 @@ def lean_rows(view, low, high, which, chance, ends):
 
 def leanings(problem: Problem, state: State) -> sparse.csr_array:
     """(n, K) chances of memberships; at T = 0, where nothing is chance, the memberships."""
+    links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
+    view, room = look(problem, state), state.held + links @ state.held
+    return chances(problem, state, room, lambda *rows: lean_rows(view, *rows))
+
+
+def chances(problem: Problem, state: State, room: np.ndarray, lean: Callable[..., int]) -> sparse.csr_array:
+    """What ``lean(low, high, which, chance, ends)`` finds, some nodes at a time; ``room`` is the most of each node."""
     if problem.temperature == 0.0 or not len(state.size):
         return memberships(problem, state)
-    links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
-    room = np.concatenate([[0], np.cumsum(state.held + links @ state.held).astype(np.int64)])
-    view, blocks, low = look(problem, state), [], 0
+    room, blocks, low = np.concatenate([[0], np.cumsum(room).astype(np.int64)]), [], 0
     while low < problem.n:
         high = max(low + 1, int(np.searchsorted(room, room[low] + AT_ONCE, side="right")) - 1)
         which, chance = np.empty(room[high] - room[low], np.int32), np.empty(room[high] - room[low])
         ends = np.empty(high - low, np.int64)
-        total = lean_rows(view, low, high, which, chance, ends)
+        total = lean(low, high, which, chance, ends)
         parts = chance[:total].copy(), which[:total].copy(), np.concatenate([[0], ends])
         blocks.append(sparse.csr_array(parts, shape=(high - low, len(state.size))))
         low = high

@@ -69,7 +69,7 @@ def as_totals(problem: Problem, state: State, parts: list, sent, received) -> To
 def objective_from(problem: Problem, state: State, sums: Totals) -> float:
     """Q = -sum_links h + e P_all + sum_k [w_k P_k + price(S_k)] + a sum_i (t_i - 1 - log t_i)."""
     loss = -sums.fit + state.strength @ sums.pairs[:-1] + state.background * sums.pairs[-1]
-    return float(loss + prices(problem, state.size).sum() + _factor_prior(problem, state))
+    return float(loss + prices(problem, state.size).sum() + factor_prior(problem, state))
 
 
 def prices(problem: Problem, size: np.ndarray) -> np.ndarray:
@@ -79,7 +79,8 @@ def prices(problem: Problem, size: np.ndarray) -> np.ndarray:
     return np.where(size > 0, problem.penalty + problem.temperature * (np.log(some) + ways), 0.0)
 
 
-def _factor_prior(problem: Problem, state: State) -> float:
+def factor_prior(problem: Problem, state: State) -> float:
+    """a sum_i (t_i - 1 - log t_i), over r too when directed."""
     if not np.isfinite(problem.shrinkage):
         return 0.0
     factors = (state.send, state.receive) if problem.half == 1.0 else (state.send,)

@@ -192,7 +192,7 @@ def sum_derivatives(view, bend, slopes, bends, room):
 
 @bare
 def row_derivatives(law, row, y, begin, first, second):
-    """Slope and, where there is room, curvature of the loss of a row's dyads from ``begin`` on, 0 where not observed."""
+    """Slope and, where there is room, curvature of the loss of a row's dyads from ``begin`` on, 0 if not observed."""
     x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], y[begin:]
     if law.code == BERNOULLI:  # e^x is there already
         for j in range(y.size):
