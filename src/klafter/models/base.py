@@ -180,7 +180,10 @@ class NetworkModel(BaseEstimator):
         return total / len(self.draws_)
 
     def _with_structure(self, p: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """Log odds of the model plus ``structure`` times those of the structural expert."""
+        """The mean of the model's log odds and those of the structural expert, which count ``structure`` times.
+
+        A sum would rank pairs the same way, but count twice what both have seen.
+        """
         if not self.structure or not len(pairs):
             return p
         if self._expert is None:
@@ -188,7 +191,8 @@ class NetworkModel(BaseEstimator):
         near, expert = self._expert
         if expert is None:
             return p
-        return expit(logit(np.clip(p, 1e-12, 1 - 1e-12)) + self.structure * expert_logits(near, expert, pairs))
+        own, theirs = logit(np.clip(p, 1e-12, 1 - 1e-12)), expert_logits(near, expert, pairs)
+        return expit((own + self.structure * theirs) / (1 + self.structure))
 
     def predict(self, pairs) -> np.ndarray:
         """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight."""

@@ -49,7 +49,8 @@ class KLafter(Growing):
         Whether the sparse engine, when its search has ended, adds affinities between communities where they pay. The
         dense engine has them all.
     structure : float
-        Weight, in log odds, of the structural expert in predictions of 0/1 links; 0 turns it off.
+        Weight of the structural expert beside the model in predictions of 0/1 links, whose log odds are averaged;
+        0 turns it off.
     n_init : int or "auto"
         Restarts: the best gives the communities, predictions average all. The best is the one with the
         lowest objective, communities of a handful of nodes paying for their affinities by Laplace's method. On small

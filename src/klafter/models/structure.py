@@ -24,13 +24,12 @@ MAX_LINKS, MAX_NONLINKS = 20_000, 60_000  # training pairs: all of a small graph
 
 
 class Expert(NamedTuple):
-    """The fitted regression: standardisation, coefficients, intercept, and the log odds of the density."""
+    """The fitted regression: standardisation, coefficients and intercept."""
 
     centre: np.ndarray
     spread: np.ndarray
     coefficients: np.ndarray
     intercept: float
-    prior: float
 
 
 class Neighbourhoods:
@@ -75,14 +74,13 @@ def fit_expert(graph: Graph, rng) -> tuple[Neighbourhoods, Expert | None]:
     weight = np.where(y > 0, graph.n_links / len(links), (graph.n_dyads - graph.n_links) / len(nonlinks))
     centre, spread = np.average(design, axis=0, weights=weight), design.std(axis=0) + 1e-9
     beta = _logistic((design - centre) / spread, y, weight)
-    density = graph.n_links / graph.n_dyads
-    return near, Expert(centre, spread, beta[1:], float(beta[0]), float(np.log(density / (1 - density + 1e-12))))
+    return near, Expert(centre, spread, beta[1:], float(beta[0]))
 
 
 def expert_logits(near: Neighbourhoods, expert: Expert, pairs: np.ndarray) -> np.ndarray:
-    """How much more (or less) likely than a random dyad each pair is, in log odds."""
+    """What the expert alone thinks of each pair, in log odds."""
     design = (_design(near.features(pairs)) - expert.centre) / expert.spread
-    return expert.intercept + design @ expert.coefficients - expert.prior
+    return expert.intercept + design @ expert.coefficients
 
 
 def _logistic(design: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float = 1.0) -> np.ndarray:
