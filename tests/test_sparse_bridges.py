@@ -109,7 +109,7 @@ def test_the_worth_of_a_bridge_is_the_fall_of_the_objective_and_its_price(direct
         if not state.size[pair].all():
             continue
         mine = nodes[start[pair[0]] : start[pair[0] + 1]]
-        best, worth = tie_worth(look(problem, state), ties, mine, *pair, old, 0.1, 2000)
+        best, worth = tie_worth(look(problem, state), ties, mine, *pair, old, 0.1, 50)
         values = []
         for strength in (0.0, best, 0.99 * best, 1.01 * best):
             trial = tie(state.strength, *bridges(ties, directed=directed), directed=directed)

@@ -38,7 +38,7 @@ from klafter.search.sparse_view import look
 from klafter.search.sparse_weights import FLOOR, factor_prior, prices
 
 OWED = 0.05  # share of a link owed to the background below which the search for bridges passes over it
-STEPS = 30  # of expectation-maximisation for one bridge
+HALVINGS = 30  # of the interval in which the best strength of a bridge lies
 ROUNDS, FEWER, ENTRIES = 20, 4, 1_500_000  # of all moves at most: on large graphs fewer, for so many entries together
 SMALL = 1e-5  # share of the objective that another round must gain
 TURNS = 4  # of flips in a round
@@ -154,7 +154,7 @@ def taken(problem: Problem, state: State, ties: Ties, pairs: np.ndarray, guess: 
         np.concatenate([np.zeros(len(pairs)), strengths]),
         np.concatenate([guess, np.zeros(len(old))]),
     ):
-        best, worth = tie_worth(view, ties, nodes[start[k] : start[k + 1]], k, l, b, hint, STEPS)
+        best, worth = tie_worth(view, ties, nodes[start[k] : start[k + 1]], k, l, b, hint, HALVINGS)
         set_strength(problem, ties, k, l, best if worth > price else 0.0)
     return without_idle(problem, ties)
 

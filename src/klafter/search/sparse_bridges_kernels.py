@@ -160,11 +160,11 @@ def factor_ties(view, expected, own, own_sum, other, other_sum, first, partner, 
 
 
 @kernel
-def tie_worth(view, ties, nodes, k, l, old, guess, rounds):
+def tie_worth(view, ties, nodes, k, l, old, guess, halvings):
     """The best L_kl, now ``old``, all else as it is, and the gain of it over none:
 
     sum_links [h(a (u + c b)) - h(a u)] - b V_kl,   c = z_ik z_jl (+ z_il z_jk when undirected), u without the tie.
-    ``nodes`` are the members of k; b takes some steps of expectation-maximisation from the larger of old and guess.
+    ``nodes`` are the members of k. The slope falls in b: doubled from the guess until it is below 0, then halved.
     """
     room = 0
     for v in range(len(nodes)):
@@ -173,14 +173,16 @@ def tie_worth(view, ties, nodes, k, l, old, guess, rounds):
     links, pairs = gather_tie(view, ties, nodes, k, l, old, part)
     if not pairs > 0.0:
         return 0.0, 0.0
-    b = old if old > guess else guess
-    for _ in range(rounds):
-        credit = 0.0
-        for q in range(links):
-            u, c = part[0, q], part[2, q]
-            x = part[1, q] * (u + c * b)
-            credit += expected_count(view.counts, part[3, q], x, link_chance(view.counts, x)) * b / (u + c * b)
-        b = credit / pairs
+    low, high = 0.0, at_least(old if old > guess else guess, 1e-9)
+    while tie_slope(view.counts, part, links, high) > pairs:
+        low, high = high, 2.0 * high
+    for _ in range(halvings):
+        middle = 0.5 * (low + high)
+        if tie_slope(view.counts, part, links, middle) > pairs:
+            low = middle
+        else:
+            high = middle
+    b = 0.5 * (low + high) if low > 0.0 else 0.0
     gain = -b * pairs
     for q in range(links):
         a, u, c, y = part[1, q], part[0, q], part[2, q], part[3, q]
@@ -188,6 +190,17 @@ def tie_worth(view, ties, nodes, k, l, old, guess, rounds):
         change = link_term(view.counts, y, after, link_chance(view.counts, after))
         gain += (change - link_term(view.counts, y, before, link_chance(view.counts, before))) / c
     return b, gain
+
+
+@bare
+def tie_slope(counts, part, links, b):
+    """sum_links E[count] / (u + c b): what one more of b would explain."""
+    total = 0.0
+    for q in range(links):
+        u = part[0, q] + part[2, q] * b
+        x = part[1, q] * u
+        total += expected_count(counts, part[3, q], x, link_chance(counts, x)) / u
+    return total
 
 
 @bare
