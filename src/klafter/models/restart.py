@@ -124,7 +124,8 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
         best = min(best, descend(best.problem, lean(best.problem, recipe, rich)), key=by_worth)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
-    draws = smooth(*(unsocial(best.problem, rich) if alone else (best.problem, rich)), recipe, rng, report, stop)
+    posterior, state = unsocial(best.problem, rich) if alone else (best.problem, rich)
+    draws = smooth(posterior, state, recipe, rng, report, stop)
     if draws and recipe.n_communities is None and not stopped():
         last = wander(best.problem, rich, recipe.n_smooth // SHARE, rng, stop) if alone else draws[-1]
         best = min(best, descend(best.problem, lean(best.problem, recipe, last)), key=by_worth)
