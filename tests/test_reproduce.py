@@ -76,7 +76,7 @@ def test_curves_average_as_their_methods_do():
     probabilities += [np.array([6.0]), np.array([2.0]), np.array([4.0])]
     assert averaged("smoothing", probabilities) == 3.0
     assert curves.later_half("sweep", probabilities[:4]) == 4.0
-    stages = [stage for stage, state in curves.klafter_steps(train, np.random.default_rng(0), 2, max_iter=2)]
+    stages = [stage for stage, state in curves.klafter_steps(train, np.random.default_rng(0), 2)]
     assert stages[-2:] == ["smoothing", "smoothing"]
     assert set(stages[:-2]) == {"search"}
 

@@ -149,13 +149,17 @@ def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
     Communities that do not pay one by one may do so together: a descent from there often ends lower. And the posterior
     has more communities than its mode: a chain that begins with too many loses them sooner than it finds them.
     """
-    scaled = [getattr(problem.priors, name) * COOL for name in Priors._fields[1:]]
-    cool = problem._replace(priors=Priors(SMOOTH_PENALTY, *scaled))
 
     def move(state):
-        return dense.grow(cool, copy_state(state), rng, recipe.max_communities)
+        return dense.grow(cooler(problem), copy_state(state), rng, recipe.max_communities)
 
     return iterate(move, state, 1, lambda t, state: True, stop)
+
+
+def cooler(problem: Problem) -> Problem:
+    """The same problem at a lower temperature and a lower price of communities."""
+    scaled = [getattr(problem.priors, name) * COOL for name in Priors._fields[1:]]
+    return problem._replace(priors=Priors(SMOOTH_PENALTY, *scaled))
 
 
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
