@@ -57,9 +57,9 @@ class KLafter(Growing):
         networks each restart begins several times. "auto" makes six up to 500 nodes and four beyond. From 5,000 nodes
         on there is one.
     n_smooth : int
-        Sweeps of the posterior around each optimum that predictions average, the scales of affinities and the price of
-        communities drawn along, in every second restart without sociality; 0 turns them off. The search tries once
-        more from where they end.
+        Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
+        communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
+        communities than the optimum has, and the search tries once more from where they end.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members).
     max_communities : int, optional
