@@ -5,10 +5,12 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from klafter.core.families import EXPOSURE, Law
+from klafter.core.objective import objective
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
+from klafter.models.restart import cooler, enrich
 from klafter.search import dense
 
 
@@ -36,6 +38,26 @@ def test_the_number_of_communities_can_be_given_and_limited():
     graph, _ = make_lfrm(n=40, k=3, random_state=0)
     assert KLafter(n_communities=2, n_init=1, n_smooth=0, random_state=0).fit(graph).n_communities_ <= 2
     assert KLafter(max_communities=1, n_init=1, n_smooth=0, random_state=0).fit(graph).n_communities_ <= 1
+
+
+def test_a_callback_that_says_stop_ends_all_restarts_at_once():
+    told = []
+    graph, _ = make_lfrm(n=40, k=3, random_state=0)
+    model = KLafter(n_init=4, random_state=0).fit(graph, callback=lambda progress: told.append(progress) or True)
+    assert len(told) == 1
+    assert len(model.restarts_) == 1
+
+
+def test_a_rich_state_has_more_communities_but_not_more_than_allowed():
+    graph, _ = make_lfrm(n=60, k=4, random_state=0)
+    problem, _ = KLafter()._problem(graph)
+    rng = np.random.default_rng(0)
+    start = dense.init(problem, rng)
+    for most in (3, 100):
+        recipe = KLafter(max_communities=most)._recipe(60)
+        rich = enrich(problem, start, recipe, rng, None)
+        assert len(start.z) < len(rich.z) <= most
+        assert objective(cooler(problem), rich) < objective(cooler(problem), start)
 
 
 @pytest.mark.slow

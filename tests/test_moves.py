@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klafter.core.families import FAMILIES
+from klafter.core.families import FAMILIES, Law
 from klafter.core.kernel import kernel
 from klafter.core.objective import column_price
-from klafter.core.problem import add_communities, copy_state
+from klafter.core.problem import add_communities, copy_state, empty_state, make_priors, make_problem
 from klafter.core.view import look
+from klafter.datasets import make_lfrm
 from klafter.search import births as sowing
 from klafter.search.births import PASSES, births
 from klafter.search.flips import descend
@@ -25,7 +26,10 @@ from klafter.search.moves import (
     try_merges,
     try_splits,
     without,
+    without_idlers,
+    worth,
 )
+from klafter.search.weights import fit_weights
 from klafter.search.weights_kernels import column_evidence, evidence, fit_column
 
 N = 10
@@ -183,3 +187,16 @@ def test_merged_split_and_dead_states_are_what_their_names_say():
     assert apart.w[3, 1] == state.w[0, 1]
     assert len(drop_empty(add_communities(state, np.zeros((2, N)), 0.0)).z) == 3
     assert all(0 <= k < m < 3 for k, m in similar_pairs(state, 3))
+
+
+def test_communities_that_do_not_pay_for_their_weights_leave():
+    graph, truth = make_lfrm(n=80, k=2, random_state=1)
+    problem = make_problem(graph, Law(FAMILIES["bernoulli"].code), make_priors(0.0, 1.0, 3.2, 1.4))
+    planted = truth.memberships.toarray().T.astype(np.uint8)
+    noise = (np.random.default_rng(0).random((4, 80)) < 0.2).astype(np.uint8)
+    both = np.concatenate([noise[:2], planted, noise[2:]])
+    crowded = fit_weights(problem, add_communities(empty_state(problem), both, 1.0), 200)
+    left = without_idlers(problem, crowded)
+    assert {tuple(row) for row in left.z} == {tuple(row) for row in planted}
+    everyone = np.ones(len(crowded.z), bool)
+    assert worth(problem, left, everyone[: len(left.z)]) < worth(problem, crowded, everyone)
