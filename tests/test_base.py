@@ -299,12 +299,12 @@ def test_a_budget_leaves_no_part_of_a_large_graph_out(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.triu(rng.random((600, 600)) < np.where(group[:, None] == group, 0.5, 0.01), 1)
     graph, memberships = Graph(y), np.eye(30)[group]
-    whole = np.vstack([*ranking._near(graph, memberships)])
+    whole = np.vstack([*ranking._near(graph, memberships, None)])
     monkeypatch.setattr(ranking, "MAX_CANDIDATES", 6_000)
-    some = np.vstack([*ranking._near(graph, memberships)])
+    some = np.vstack([*ranking._near(graph, memberships, None)])
     assert len(some) <= 6_000 < len(whole)
     monkeypatch.setattr(ranking, "LOOKED_AT", 900)
-    assert len(np.vstack([*ranking._near(graph, memberships)])) <= 1_000
+    assert len(np.vstack([*ranking._near(graph, memberships, None)])) <= 1_000
     together = some[group[some[:, 0]] == group[some[:, 1]]]
     assert set(group[together[:, 0]]) == set(range(30))
     degree = graph.links.sum(axis=1)

@@ -1,9 +1,11 @@
 """KLafter end to end: planted communities are found, the objective never rises, scikit-learn's checks pass."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
+import klafter
 from klafter.core.families import EXPOSURE, Law
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
@@ -36,6 +38,14 @@ def test_the_number_of_communities_can_be_given_and_limited():
     graph, _ = make_lfrm(n=40, k=3, random_state=0)
     assert KLafter(n_communities=2, n_init=1, n_smooth=0, random_state=0).fit(graph).n_communities_ <= 2
     assert KLafter(max_communities=1, n_init=1, n_smooth=0, random_state=0).fit(graph).n_communities_ <= 1
+
+
+def test_the_cure_for_values_works_for_a_networkx_graph():
+    karate = nx.karate_club_graph()  # with weights from 1 to 7
+    with pytest.raises(ValueError, match=r"from 0 to 7, such as 2.*or klafter\.as_graph\(X\)\.binarize\(\)\."):
+        KLafter().fit(karate)
+    model = KLafter(n_init=1, n_smooth=0, random_state=0)
+    assert model.fit(klafter.as_graph(karate).binarize()).graph_.n_links == 78
 
 
 @pytest.mark.slow
