@@ -1,6 +1,5 @@
 """Networks that keep growing: changed graphs, partial_fit on both engines, and the command that follows a stream."""
 
-import doctest
 import json
 
 import numpy as np
@@ -158,10 +157,6 @@ def test_the_first_partial_fit_is_a_fit():
     model = kl.KLafter(link="exposure", n_init=1, random_state=0).partial_fit(pairs)
     assert model.n_communities_ == 3
     assert "n0" in model.labels_in_
-
-
-def test_the_example_runs():
-    assert doctest.testmod(klafter.models.online).failed == 0
 
 
 def test_a_model_whose_links_are_elsewhere_is_left_as_it_is():

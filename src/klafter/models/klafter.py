@@ -91,8 +91,8 @@ class KLafter(Growing):
     Examples
     --------
     >>> import klafter as kl
-    >>> from klafter.datasets import load_karate
-    >>> model = kl.KLafter(n_init=2, n_smooth=30, random_state=0).fit(load_karate())
+    >>> from klafter.datasets import load_les_miserables
+    >>> model = kl.KLafter(n_init=2, n_smooth=30, random_state=0).fit(load_les_miserables())
     >>> model.n_communities_ >= 2
     True
     """
