@@ -203,6 +203,18 @@ def test_watch_reads_stdin_and_speaks_plainly(followed):
     assert "3 communities, 0 new" in " ".join(done.stdout.split())
 
 
+def test_watch_does_not_count_links_from_a_node_to_itself(followed):
+    before = kl.load(followed).graph_.n_links
+    words = ["watch", "-", "-m", str(followed)]
+    done = CliRunner().invoke(app, [*words, "--json"], input="n0 n0\nn1 n1\nn2 new\n")
+    facts = json.loads(done.stdout)
+    assert (facts["links_added"], facts["links_to_self"], facts["nodes_added"]) == (1, 2, 1)
+    assert kl.load(followed).graph_.n_links == before + 1
+    done = CliRunner().invoke(app, words, input="n0 n0\n")
+    assert "0 links and 0 nodes came" in done.stdout
+    assert "1 from a node to itself do not count." in " ".join(done.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [("n0\n", "line 1: 'n0' is not a link"), ("n0 n1 x\n", "'x' is not a number"), ("n0 n1 5\n", "values from 0 to 5")],
