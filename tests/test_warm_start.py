@@ -41,6 +41,21 @@ def test_coefficients_follow_the_names_of_covariates(before, after, kept):
     assert np.isfinite(model.predict([(0, 1)])).all()
 
 
+@pytest.mark.parametrize(("wish", "number"), [({"n_communities": 2}, 2), ({"max_communities": 1}, 1)])
+def test_another_number_of_communities_begins_anew(wish, number):
+    model = quick().fit(GRAPH)
+    assert model.n_communities_ > 2
+    assert model.set_params(**wish).fit(GRAPH).n_communities_ <= number
+    assert model.objective_ == quick(**wish).fit(GRAPH).objective_
+
+
+def test_a_covariate_that_says_nothing_is_no_obstacle():
+    model = quick().fit(known(age=AGE))
+    model.fit(known(age=AGE, town=0 * TOWN))
+    assert np.isfinite(model.predict_proba([(0, 1)])).all()
+    assert np.isfinite(model.fit(known(town=0 * TOWN)).objective_)
+
+
 def test_sociality_that_is_switched_off_leaves_nothing_behind():
     model = quick().fit(GRAPH)
     assert np.abs(model.point_.sender).max() > 0

@@ -69,8 +69,9 @@ class KLafter(Growing):
     max_iter : int
         Most rounds of moves in a restart.
     warm_start : bool
-        Whether the first restart of ``fit`` continues from the last fit's communities, if the link is the same; of
-        the sparse engine with its bridges, if there are any. The nodes must be those of the last fit.
+        Whether the first restart of ``fit`` continues from the last fit's communities, if the link is the same and
+        their number is allowed; of the sparse engine with its bridges, if there are any. The nodes must be those of
+        the last fit.
     n_jobs : int, optional
         Restarts run side by side: None is 1, -1 all cores. The result does not depend on it.
     random_state : int, optional
@@ -239,7 +240,7 @@ class KLafter(Growing):
         return self._leaning
 
     def _warm_point(self, graph: Graph, previous, link: str) -> Draw | None:
-        """The last fit's optimum, if warm_start is set and it is of the same engine; the nodes must be the same."""
+        """The last fit's optimum, if warm_start is set and this engine can begin there; the nodes must be the same."""
         if not self.warm_start or previous is None:
             return None
         if previous.n_nodes != graph.n_nodes or previous.directed != graph.directed:
@@ -247,8 +248,12 @@ class KLafter(Growing):
             raise ValueError(
                 f"warm_start needs the nodes of the last fit: it had {old}; this is {new}. Use warm_start=False."
             )
-        of_sparse_engine = self.point_.sender is None
-        return self.point_ if of_sparse_engine == (link == "exposure") else None
+        size = self.memberships_.shape[1]
+        if self.point_.sender is None or link == "exposure":  # a point of the sparse engine, or one for it
+            fits = self.point_.sender is None and link == "exposure"
+        else:
+            fits = size == self.n_communities if self.n_communities else size <= (self.max_communities or size)
+        return self.point_ if fits else None
 
     def _warm_state(self, graph: Graph, previous: Graph, point: Draw, unit: float) -> State:
         """The last optimum as a start of the dense engine; what it does not know yet begins at 0."""
