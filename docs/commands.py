@@ -6,8 +6,8 @@ INTRODUCTION = """# The command line
 
 Everything below is what `klafter COMMAND --help` prints. Commands that give results have `--json`; a terminal gets a
 progress bar with the time left, a pipe stays quiet. Exit codes: 0 done, 2 a mistake in the command or a file, 1 a fault
-of klafter, 130 interrupted (what was found so far is saved). `klafter --install-completion` completes commands,
-options, models and data sets in your shell.
+of klafter, 130 interrupted (what was found so far is saved), 141 the reader of the output went away. `klafter
+--install-completion` completes commands, options, models and data sets in your shell.
 """
 
 

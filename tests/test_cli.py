@@ -316,6 +316,19 @@ def test_values_that_are_no_counts_are_told_in_words_of_the_shell(tmp_path):
     assert "poisson" not in sentence(run("fit", tmp_path / "g.tsv"))
 
 
+def test_cures_for_values_are_options_that_the_command_has(tmp_path):
+    graph = tmp_path / "g.tsv"
+    graph.write_text("a\tb\t3\nb\tc\t2\n")
+    assert sentence(run("fit", graph)).endswith(
+        "use --family poisson for counts, --family gaussian for real values, or --binarize."
+    )
+    assert sentence(run("fit", graph, "--model", "irm")).endswith("use --family poisson for counts, or --binarize.")
+    assert sentence(run("fit", graph, "--model", "mmsb")).endswith("not just 1; use --binarize.")
+    assert sentence(run("compare", graph)).endswith("not just 1; use --binarize.")
+    directed = ("--directed", "--binarize", "--model", "epm")
+    assert sentence(run("fit", graph, *directed)).endswith("Use --read directed=false.")
+
+
 def test_no_hidden_pair_is_a_sentence(folder):
     assert (
         run("predict", folder / "m.npz", "--top", 3, "--hidden-only").stdout == "No pair is hidden in this network.\n"

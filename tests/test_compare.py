@@ -1,6 +1,5 @@
 """compare: paired, honest, resumable."""
 
-import doctest
 import json
 import math
 import signal
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from klafter.datasets import load_karate
-from klafter.evaluation import BASELINES, Comparison, compare, comparison, contestants, link_measures, saved
+from klafter.evaluation import BASELINES, Comparison, compare, link_measures
 from klafter.evaluation.comparison import mean_and_error
 from klafter.evaluation.contestants import describe, named, prepared
 from klafter.evaluation.saved import Saved, fingerprint, plain
@@ -44,16 +43,6 @@ class Coin:
 
     def predict_proba(self, pairs):
         return np.full(len(pairs), 0.5)
-
-
-@pytest.mark.parametrize("module", [comparison, contestants, saved])
-def test_examples(module):
-    assert doctest.testmod(module).failed == 0
-
-
-def test_the_example_of_compare():
-    found = doctest.DocTestFinder().find(compare, "compare", globs={"compare": compare})
-    assert sum(doctest.DocTestRunner().run(example).failed for example in found) == 0
 
 
 def test_records_are_those_of_a_fit_by_hand(karate, table):

@@ -90,3 +90,20 @@ def test_every_graph_works_or_is_refused_in_a_sentence(estimator, graph):
     assert "probability" in str(model.explain(0, 1))
     if not graph.directed:
         assert p[0] == pytest.approx(p[1])
+
+
+COUNTING = {
+    "KLafter": models.KLafter(family="poisson", n_init=2, random_state=0),
+    "LFRM": models.LFRM(family="poisson", n_burn=10, n_draws=100, random_state=0),
+}
+
+
+@pytest.mark.parametrize("n_seen", [0, 4])
+@pytest.mark.parametrize("estimator", COUNTING.values(), ids=COUNTING)
+def test_counts_of_which_little_was_seen_are_predicted_within_reason(estimator, n_seen):
+    hidden = ALL.copy()
+    for i in range(n_seen):
+        hidden[i, i + 1] = hidden[i + 1, i] = False
+    graph = Graph(UNDIRECTED, hidden=hidden)
+    mean = clone(estimator).fit(graph).predict(np.argwhere(np.triu(ALL)))
+    assert ((mean > 0) & (mean <= 2 * max(1.0, graph.links.max()))).all()

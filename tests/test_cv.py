@@ -1,6 +1,5 @@
 """KLafterCV chooses inside the visible dyads, the same however it is run, and is a model like any other."""
 
-import doctest
 import signal
 from contextlib import suppress
 
@@ -8,8 +7,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import klafter.models.cv
-import klafter.models.race
 from klafter.datasets import load_karate
 from klafter.graph import DyadKFold, split_dyads
 from klafter.models import KLafter, KLafterCV, load
@@ -27,11 +24,6 @@ def karate():
 @pytest.fixture(scope="module")
 def tuned(karate):
     return KLafterCV(PENALTIES, cv=3, estimator=QUICK, random_state=0).fit(karate)
-
-
-@pytest.mark.parametrize("module", [klafter.models.cv, klafter.models.race])
-def test_examples(module):
-    assert doctest.testmod(module).failed == 0
 
 
 def test_the_best_setting_is_the_best_of_the_table(tuned):

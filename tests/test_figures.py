@@ -67,6 +67,14 @@ def test_a_new_figure_when_none_is_given():
     plt.close(axes.figure)
 
 
+def test_the_path_of_settings_without_penalties(ax):
+    params = [{"temperature": t, "weight_scale": w} for t in (0.5, 1.0) for w in (1.0, 3.0)]
+    table = {"params": params, "mean_test_score": [0.8, 0.7, 0.9, 0.6], "std_error": [0.01] * 4}
+    report.plot_path(SimpleNamespace(scoring="roc_auc", best_params_=params[2], cv_results_=table), ax)
+    assert ax.get_xlabel() == "temperature"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["weight_scale 1", "weight_scale 3"]
+
+
 def test_messages_say_what_to_do():
     model = told(*two_groups())
     with pytest.raises(ValueError, match="needs a fitted KLafterCV"):

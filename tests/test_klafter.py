@@ -1,9 +1,11 @@
 """KLafter end to end: planted communities are found, the objective never rises, scikit-learn's checks pass."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
+import klafter
 from klafter.core.families import EXPOSURE, Law
 from klafter.core.objective import objective
 from klafter.core.problem import make_priors, make_problem
@@ -58,6 +60,14 @@ def test_a_rich_state_has_more_communities_but_not_more_than_allowed():
         rich = enrich(problem, start, recipe, rng, None)
         assert len(start.z) < len(rich.z) <= most
         assert objective(cooler(problem), rich) < objective(cooler(problem), start)
+
+
+def test_the_cure_for_values_works_for_a_networkx_graph():
+    karate = nx.karate_club_graph()  # with weights from 1 to 7
+    with pytest.raises(ValueError, match=r"from 0 to 7, such as 2.*or klafter\.as_graph\(X\)\.binarize\(\)\."):
+        KLafter().fit(karate)
+    model = KLafter(n_init=1, n_smooth=0, random_state=0)
+    assert model.fit(klafter.as_graph(karate).binarize()).graph_.n_links == 78
 
 
 @pytest.mark.slow

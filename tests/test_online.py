@@ -1,6 +1,5 @@
 """Networks that keep growing: changed graphs, partial_fit on both engines, and the command that follows a stream."""
 
-import doctest
 import json
 
 import numpy as np
@@ -160,10 +159,6 @@ def test_the_first_partial_fit_is_a_fit():
     assert "n0" in model.labels_in_
 
 
-def test_the_example_runs():
-    assert doctest.testmod(klafter.models.online).failed == 0
-
-
 def test_a_model_whose_links_are_elsewhere_is_left_as_it_is():
     graph, _ = dense_groups(60, 3, 0.6, 0.02, 1)
     model = kl.KLafter(link="exposure", n_init=1, random_state=0).fit(graph)
@@ -206,6 +201,18 @@ def test_watch_reads_stdin_and_speaks_plainly(followed):
     done = CliRunner().invoke(app, ["watch", "-", "-m", str(followed)], input="n0,n89\n")
     assert "1 links and 0 nodes came" in done.stdout
     assert "3 communities, 0 new" in " ".join(done.stdout.split())
+
+
+def test_watch_does_not_count_links_from_a_node_to_itself(followed):
+    before = kl.load(followed).graph_.n_links
+    words = ["watch", "-", "-m", str(followed)]
+    done = CliRunner().invoke(app, [*words, "--json"], input="n0 n0\nn1 n1\nn2 new\n")
+    facts = json.loads(done.stdout)
+    assert (facts["links_added"], facts["links_to_self"], facts["nodes_added"]) == (1, 2, 1)
+    assert kl.load(followed).graph_.n_links == before + 1
+    done = CliRunner().invoke(app, words, input="n0 n0\n")
+    assert "0 links and 0 nodes came" in done.stdout
+    assert "1 from a node to itself do not count." in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(

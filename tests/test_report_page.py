@@ -98,3 +98,8 @@ def test_a_report_needs_no_drawing_library(tmp_path):
     code = "import sys, klafter.report.html; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"matplotlib", "bokeh", "pandas"} & set(loaded)
+
+
+def test_a_missing_folder_is_named_before_work_begins(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*away to write page\.html in; make it first\."):
+        kl.report(None, tmp_path / "away" / "page.html")

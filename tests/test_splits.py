@@ -143,13 +143,21 @@ def test_draws_outside_are_new_and_uniform():
 
 
 @pytest.mark.parametrize(
-    ("change", "cure"), [({"fraction": 1.5}, "0.2"), ({"protocol": "dirty"}, "clean"), ({"fraction": 0}, "between")]
+    ("change", "cure"),
+    [
+        ({"fraction": 1.5}, "0.2"),
+        ({"protocol": "dirty"}, "clean"),
+        ({"fraction": 0}, "between"),
+        ({"fraction": "x"}, "this is 'x'. Use 0.2"),
+        ({"fraction": None}, "this is None. Use 0.2"),
+    ],
 )
 def test_bad_arguments_name_the_cure(change, cure):
     with pytest.raises(ValueError, match=cure):
         split_dyads(Graph(np.eye(3, k=1)), **change)
-    with pytest.raises(ValueError, match="2 or more"):
-        list(DyadKFold(1).split(Graph(np.eye(3, k=1))))
+    for n_splits in (1, "x", 2.5):
+        with pytest.raises(ValueError, match="2 or more"):
+            list(DyadKFold(n_splits).split(Graph(np.eye(3, k=1))))
 
 
 def test_millions_of_units_are_told_apart_in_order():

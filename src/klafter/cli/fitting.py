@@ -22,6 +22,7 @@ GraphName = Annotated[
         metavar="GRAPH", help="A file of links, or the name of a data set.", autocompletion=completion.graphs
     ),
 ]
+WITHOUT_GAUSSIAN = ("IRM", "EPM")
 SEARCH, INPUT = "What to look for", "How to read the graph"
 Read = Annotated[
     list[str] | None,
@@ -131,15 +132,22 @@ def make_model(name: str, parameters: dict[str, Any]):
     return kind(**given)
 
 
-def check_values(graph, model) -> None:
-    """Weights need a family that has them: said here in the words of the command line."""
-    values, family = graph.links.data, getattr(model, "family", None)
-    span = f"The links of this graph have values from {values.min():g} to {values.max():g}" if len(values) else ""
-    if family == "bernoulli" and (values != 1).any():
-        counts = "--family poisson for counts, " if is_count(values) else ""
-        raise Mistake(f"{span}, not just 1; use {counts}--family gaussian for real values, or --binarize.")
-    if family == "poisson" and not is_count(values):
-        raise Mistake(f"{span}, not just 1, 2, 3, ...; use --family gaussian for real values, or --binarize.")
+def check_values(graph, model, *, chosen: bool = True) -> None:
+    """Weights need a family that has them: said here in the words of the command line.
+
+    ``chosen`` is whether the command has an option for the family.
+    """
+    values, family = graph.links.data, getattr(model, "family", "bernoulli")
+    whole = is_count(values)
+    if not len(values) or family == "gaussian" or (whole if family == "poisson" else (values == 1).all()):
+        return
+    name, cures = type(model).__name__, []
+    if chosen and hasattr(model, "family"):
+        cures += ["--family poisson for counts"] if whole else []
+        cures += ["--family gaussian for real values"] if name not in WITHOUT_GAUSSIAN else []
+    rule = "1, 2, 3, ..." if family == "poisson" else "1"
+    span = f"The links of this graph have values from {values.min():g} to {values.max():g}, not just {rule}"
+    raise Mistake(f"{span}; use {', '.join(cures)}{', or ' if cures else ''}--binarize.")
 
 
 def is_count(values) -> bool:

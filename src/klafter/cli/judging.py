@@ -128,7 +128,7 @@ def compare(
     network = load_graph(graph, read=read)
     network = network.binarize() if binarize else network
     for model in chosen:
-        check_values(network, model)
+        check_values(network, model, chosen=False)
     total, done = splits * (len(chosen) + len(BASELINES)), 0
     with watched(quiet or as_json) as meter:
 

@@ -29,6 +29,8 @@ SHELL_WORDS = {
     "pass encoding='latin-1'": "say --read encoding=latin-1",
     "choose with relation=": "choose with --read relation=",
     "read without nodes=": "read without --nodes",
+    "klafter.as_graph(X).binarize()": "--binarize",
+    "klafter.as_graph(X).symmetrize()": "--read directed=false",
 }
 FAULT, MISTAKE, INTERRUPTED, UNREAD = 1, 2, 130, 141
 

@@ -116,6 +116,7 @@ def update(model, part: list[Line], source: str, quiet: bool) -> dict[str, Any]:
     """One update, and what changed by it. What a batch says last of a pair stands."""
     last = {line.ends if model.graph_.directed else tuple(sorted(line.ends)): line for line in part}
     coming = [(*line.ends, line.value) for line in last.values() if line.value is not None]
+    loops = sum(one == other for one, other, _ in coming)
     going = [line.ends for line in last.values() if line.value is None]
     absent = [pair for pair in going if not linked(model.graph_, pair)]
     before, communities = model.graph_, model.memberships_
@@ -128,7 +129,8 @@ def update(model, part: list[Line], source: str, quiet: bool) -> dict[str, Any]:
 
     return {
         "line": part[-1].number,
-        "links_added": len(coming),
+        "links_added": len(coming) - loops,
+        "links_to_self": loops,
         "links_removed": len(going) - len(absent),
         "links_absent": len(absent),
         "nodes_added": model.graph_.n_nodes - before.n_nodes,
@@ -155,9 +157,11 @@ def tell(facts: dict[str, Any], as_json: bool, quiet: bool) -> None:
         return
     if quiet:
         return
-    absent = f" ({facts['links_absent']} were not there)" if facts["links_absent"] else ""
+    absent = f" ({facts['links_absent']:,} were not there)" if facts["links_absent"] else ""
+    loops = f" {facts['links_to_self']:,} from a node to itself do not count." if facts["links_to_self"] else ""
     say(
         f"Line {facts['line']:,}: {facts['links_added']:,} links and {facts['nodes_added']:,} nodes came, "
-        f"{facts['links_removed']:,} links went{absent}. {facts['communities']:,} communities, {facts['born']:,} new, "
-        f"{facts['died']:,} gone; {facts['moved']:,} nodes changed theirs. {facts['seconds']:.1f} s."
+        f"{facts['links_removed']:,} links went{absent}.{loops} {facts['communities']:,} communities, "
+        f"{facts['born']:,} new, {facts['died']:,} gone; {facts['moved']:,} nodes changed theirs. "
+        f"{facts['seconds']:.1f} s."
     )

@@ -18,6 +18,7 @@ from klafter.core.kernel import kernel
 from klafter.core.responses import CLIP
 
 BERNOULLI, POISSON, GAUSSIAN, EXPOSURE = 0, 1, 2, 3
+BINARIZE = "klafter.as_graph(X).binarize()"  # a cure for whatever a network was given as
 TINY = 1e-12  # an exposure of exactly 0 makes a link impossible
 
 
@@ -96,16 +97,16 @@ FAMILIES = {
     for family in (
         Family(
             "bernoulli", BERNOULLI, "logit", "0 or 1", _is_binary,
-            'Use family="poisson" for counts, family="gaussian" for real values, or graph.binarize().',
+            f'Use family="poisson" for counts, family="gaussian" for real values, or {BINARIZE}.',
         ),
         Family(
             "poisson", POISSON, "log", "0, 1, 2, ...", _is_count,
-            'Use family="gaussian" for real values, or graph.binarize().',
+            f'Use family="gaussian" for real values, or {BINARIZE}.',
         ),
         Family("gaussian", GAUSSIAN, "identity", "real numbers", lambda y: True),
         Family(
             "exposure", EXPOSURE, "exposure", "0 or 1", _is_binary,
-            'Use family="poisson" for counts, or graph.binarize().', lower=0.0,
+            f'Use family="poisson" for counts, or {BINARIZE}.', lower=0.0,
         ),
     )
 }  # fmt: skip

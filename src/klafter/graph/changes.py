@@ -11,6 +11,7 @@ from scipy import sparse
 
 from klafter.graph import checks
 from klafter.graph.graph import Graph
+from klafter.graph.units import distinct
 
 
 class Change(NamedTuple):
@@ -60,7 +61,7 @@ def change_graph(graph: Graph, links=(), removed=(), *, add: bool = False) -> Ch
     if hidden.nnz:
         seen = _matrix(pairs, np.ones(len(pairs), bool), n + extra, graph.directed)
         hidden = checks.tidy((hidden.astype(np.int8) - hidden.multiply(seen)).astype(bool))
-    nodes = np.unique(np.concatenate([pairs[moved].ravel(), gone.ravel(), n + np.arange(extra)]))
+    nodes = distinct(np.concatenate([pairs[moved].ravel(), gone.ravel(), n + np.arange(extra)]))
     grown = _rebuilt(graph, checks.tidy(after), hidden, names)
     return Change(grown, nodes.astype(np.int64), int(moved.sum()), len(gone))
 

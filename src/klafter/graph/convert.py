@@ -40,6 +40,9 @@ def as_graph(X, hidden=None, covariates=None, directed: bool | None = None) -> G
     Graph(3 nodes, 2 links, undirected)
     >>> as_graph(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]]), hidden=[(0, 2)])
     Graph(3 nodes, 3 links, directed, 1 hidden dyads)
+    >>> import networkx as nx
+    >>> as_graph(nx.karate_club_graph()).binarize()  # its links have weights
+    Graph(34 nodes, 78 links, undirected)
     """
     graph = _convert(X, directed)
     if covariates is not None:
@@ -65,7 +68,7 @@ def _redirect(graph: Graph, directed: bool | None) -> Graph:
         return graph
     if directed:
         return graph.replace(directed=True)
-    raise ValueError("directed=False, but this graph is directed. Use graph.symmetrize().")
+    raise ValueError("directed=False, but this graph is directed. Use klafter.as_graph(X).symmetrize().")
 
 
 def _from_matrix(X, directed: bool | None, labels=None) -> Graph:

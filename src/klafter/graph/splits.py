@@ -10,6 +10,7 @@ entries   Each row hides a share of its off-diagonal entries on its own, as Mill
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -72,8 +73,10 @@ def split_dyads(
     (10, True)
     """
     graph = as_graph(graph)
-    if not 0 < fraction < 1:
-        raise ValueError(f"fraction is a share of the dyads between 0 and 1; this is {fraction}. Use 0.2 for a fifth.")
+    if not isinstance(fraction, Real) or not 0 < fraction < 1:
+        raise ValueError(
+            f"fraction is a share of the dyads between 0 and 1; this is {fraction!r}. Use 0.2 for a fifth."
+        )
     rng = _generator(random_state)
     if _check_protocol(protocol) == "entries":
         _check_entries(graph, fraction * graph.n_nodes**2, max_nonlinks)
@@ -114,8 +117,8 @@ class DyadKFold:
     def split(self, graph, y=None, groups=None) -> Iterator[tuple[Graph, Held]]:
         """Give each fold as (train, held)."""
         graph = as_graph(graph)
-        if self.n_splits < 2:
-            raise ValueError(f"DyadKFold needs n_splits of 2 or more; this is {self.n_splits}.")
+        if not isinstance(self.n_splits, Integral) or self.n_splits < 2:
+            raise ValueError(f"DyadKFold needs n_splits to be a whole number, 2 or more; this is {self.n_splits!r}.")
         rng, share = _generator(self.random_state), 1 / self.n_splits
         if _check_protocol(self.protocol) == "entries":
             _check_entries(graph, share * graph.n_nodes**2, self.max_nonlinks)

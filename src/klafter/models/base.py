@@ -22,6 +22,7 @@ from klafter.models.ranking import best_pairs, near_of, predictor_of_rows
 from klafter.models.structure import expert_logits, fit_expert
 
 log = logging.getLogger("klafter")
+BEYOND = 2.0  # times the largest count seen, up to which a draw on the log scale is believed
 
 
 class Step(NamedTuple):
@@ -195,12 +196,19 @@ class NetworkModel(BaseEstimator):
         return expit((own + self.structure * theirs) / (1 + self.structure))
 
     def predict(self, pairs) -> np.ndarray:
-        """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight."""
+        """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight.
+
+        No draw of a count's logarithm counts for more than twice the largest count that was seen: where nothing was
+        observed the mean of such draws would be that of the largest of them.
+        """
         pairs = self._pairs(pairs)
-        response = RESPONSES[self.response_]
         if self.response_ in ("logit", "exposure", "probability"):
             return self._probability(pairs)
-        return sum((response.mean(x) for x in self._predictors(pairs)), np.zeros(len(pairs))) / len(self.draws_)
+        mean, total = RESPONSES[self.response_].mean, np.zeros(len(pairs))
+        most = BEYOND * max(1.0, self.graph_.links.data.max(initial=0.0)) if self.response_ == "log" else np.inf
+        for x in self._predictors(pairs):
+            total += np.minimum(mean(x), most)
+        return total / len(self.draws_)
 
     def score(self, pairs, values=None) -> float:
         """Mean log likelihood of link values at pairs that the model has not seen."""

@@ -136,6 +136,7 @@ def _bytes(value: Any) -> int:
 
 def fit_graph(model, graph: Graph, seeds, callback, client) -> None:
     """Shards of a graph in the client's memory."""
+    check_cold(model)
     problem = large.problem_of(model, graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
     frame = rounds.frame_of(problem, np.diff(problem.start))
@@ -145,6 +146,15 @@ def fit_graph(model, graph: Graph, seeds, callback, client) -> None:
         for low, high in pairwise(bounds)
     ]
     search(model, DaskFleet(client, shards, bounds), frame, problem.value.sum() / 2, seeds, callback)
+
+
+def check_cold(model) -> None:
+    """Refuse to go on from an earlier fit."""
+    if model.warm_start and hasattr(model, "point_"):
+        raise ValueError(
+            "KLafter(warm_start=True) goes on from the last fit on one machine; a search on a cluster begins anew. "
+            "Use warm_start=False, or fit without client."
+        )
 
 
 def fit_partitions(model, table, client, callback=None):
@@ -158,6 +168,7 @@ def fit_partitions(model, table, client, callback=None):
             f"A Dask table uses the sparse engine, for 0/1 links or counts; family is {model.family!r} and link "
             f"{model.link!r}. Use family='bernoulli' or 'poisson' and link='auto'."
         )
+    check_cold(model)
     parts, n, n_lines = partitions.extent(table, client)
     check_running(model)
     model._check_parameters(_unlinked(n))

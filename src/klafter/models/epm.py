@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.core.draws import Draw
+from klafter.core.families import BINARIZE
 from klafter.graph import Graph
 from klafter.models.checks import check_choice, check_integer
 from klafter.models.sampler import COUNTS_CURE, Sampler, check_links
@@ -103,8 +104,10 @@ class EPM(Sampler):
         check_choice(self, "family", ("bernoulli", "poisson"))
         check_integer(self, "n_communities", 1)
         if graph.directed:
-            raise ValueError("EPM needs an undirected graph; this one is directed. Use graph.symmetrize().")
-        check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else "graph.binarize()")
+            raise ValueError(
+                "EPM needs an undirected graph; this one is directed. Use klafter.as_graph(X).symmetrize()."
+            )
+        check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
 
     def _engine(self, graph: Graph, seed) -> SparseEPMEngine:
         return SparseEPMEngine(self.family, self.n_communities)

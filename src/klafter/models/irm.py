@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from klafter.core.families import BINARIZE
 from klafter.graph import Graph
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.models.sampler import COUNTS_CURE, Sampler, check_links, check_prior
@@ -89,7 +90,7 @@ class IRM(Sampler):
         check_integer(self, "n_moves", 0)
         if self.concentration is not None:
             check_real(self, "concentration", low=0.0, strict=True)
-        check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else "graph.binarize()")
+        check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
 
     def _engine(self, graph: Graph, seed) -> IRMEngine:
         a, b = self.link_prior

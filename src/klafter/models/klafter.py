@@ -9,7 +9,7 @@ import numpy as np
 from klafter.core.draws import Draw
 from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
 from klafter.core.kernel import announce_compilation
-from klafter.core.problem import BOUND, make_priors, make_problem
+from klafter.core.problem import BOUND, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.models.base import log
 from klafter.models.checks import check_choice, check_integer, check_real
@@ -69,7 +69,9 @@ class KLafter(Growing):
     max_iter : int
         Most rounds of moves in a restart.
     warm_start : bool
-        Whether ``fit`` continues from the last fit's communities.
+        Whether the first restart of ``fit`` continues from the last fit's communities, if the link is the same and
+        their number is allowed; of the sparse engine with its bridges, if there are any. The nodes must be those of
+        the last fit.
     n_jobs : int, optional
         Restarts run side by side: None is 1, -1 all cores. The result does not depend on it.
     random_state : int, optional
@@ -90,8 +92,8 @@ class KLafter(Growing):
     Examples
     --------
     >>> import klafter as kl
-    >>> from klafter.datasets import load_karate
-    >>> model = kl.KLafter(n_init=2, n_smooth=30, random_state=0).fit(load_karate())
+    >>> from klafter.datasets import load_les_miserables
+    >>> model = kl.KLafter(n_init=2, n_smooth=30, random_state=0).fit(load_les_miserables())
     >>> model.n_communities_ >= 2
     True
     """
@@ -166,10 +168,12 @@ class KLafter(Growing):
             raise ValueError(f'link="logit" needs family="bernoulli"; it is {self.family!r}. Use link="auto".')
         large = graph.n_nodes > DENSE_LIMIT
         if self.link == "exposure" or (self.link == "auto" and large):
-            if self.family == "gaussian" or graph.covariates or self.n_communities is not None:
+            limited = self.n_communities is not None or self.max_communities is not None
+            if self.family == "gaussian" or graph.covariates or limited:
                 raise ValueError(
                     f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which takes 0/1 or "
-                    "count links, no covariates and no fixed n_communities. Use link='logit' for a smaller graph."
+                    "count links, no covariates, no n_communities and no max_communities: a higher penalty gives "
+                    "fewer. Use link='logit' for a smaller graph."
                 )
             return "exposure"
         if large:
@@ -201,19 +205,21 @@ class KLafter(Growing):
         return Recipe(self.n_communities, most, self.max_iter, self.tol, self.n_smooth, max_draws)
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
-        self.link_ = self._link(graph)
-        if self.link_ == "exposure":
-            self._fit_large(graph, seeds, callback, client)
+        link = self._link(graph)
+        point = self._warm_point(graph, previous, link)
+        self.link_ = link
+        if link == "exposure":
+            self._fit_large(graph, seeds, callback, client, point)
             return
         problem, unit = self._problem(graph)
-        warm = self._warm_state(graph, previous, unit)
+        warm = None if point is None else self._warm_state(graph, previous, point, unit)
         n_runs = self._n_runs(graph.n_nodes)
         tasks = [Task(r, n_runs, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(n_runs))]
         with announce_compilation():
             outcomes = run(partial(_job, problem, self._recipe(graph.n_nodes), callback), tasks, self.n_jobs, client)
         self._keep(graph, outcomes, unit)
 
-    def _fit_large(self, graph: Graph, seeds, callback, client) -> None:
+    def _fit_large(self, graph: Graph, seeds, callback, client, point: Draw | None) -> None:
         """One search on a large graph, n_init on a small one; threads work inside each, or a cluster."""
         from klafter.models import distributed, large  # the sparse engine, which small networks do without
 
@@ -221,10 +227,8 @@ class KLafter(Growing):
             return distributed.fit_graph(self, graph, seeds, callback, client)
         n_runs = self._n_runs(graph.n_nodes) if graph.n_nodes <= SEVERAL_LIMIT else 1
         with announce_compilation():
-            outcomes = run(
-                lambda task, stop: large.search(self, graph, task[1], task[0], n_runs, callback, stop),
-                list(enumerate(seeds.spawn(n_runs))),
-            )
+            tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
+            outcomes = run(partial(large.search, self, graph, callback), tasks)
         return large.keep(self, outcomes)
 
     def _heard(self) -> list[Draw]:
@@ -237,24 +241,32 @@ class KLafter(Growing):
             self._leaning = large.leaning_draws(self)
         return self._leaning
 
-    def _warm_state(self, graph: Graph, previous, unit: float):
-        """The last fit's optimum, if warm_start is set and the nodes are the same."""
+    def _warm_point(self, graph: Graph, previous, link: str) -> Draw | None:
+        """The last fit's optimum, if warm_start is set and this engine can begin there; the nodes must be the same."""
         if not self.warm_start or previous is None:
             return None
         if previous.n_nodes != graph.n_nodes or previous.directed != graph.directed:
+            old, new = (f"{g.n_nodes} nodes, {'directed' if g.directed else 'undirected'}" for g in (previous, graph))
             raise ValueError(
-                f"warm_start needs the nodes of the last fit: that had {previous.n_nodes}, this has {graph.n_nodes}. "
-                "Use warm_start=False."
+                f"warm_start needs the nodes of the last fit: it had {old}; this is {new}. Use warm_start=False."
             )
-        from klafter.core.problem import State
+        size = self.memberships_.shape[1]
+        if self.point_.sender is None or link == "exposure":  # a point of the sparse engine, or one for it
+            fits = self.point_.sender is None and link == "exposure"
+        else:
+            fits = size == self.n_communities if self.n_communities else size <= (self.max_communities or size)
+        return self.point_ if fits else None
 
-        draw = self.point_
-        z = np.ascontiguousarray(draw.memberships.toarray().T.astype(np.uint8))
-        sender = draw.sender / unit
-        receiver = draw.receiver / unit if graph.directed else sender
+    def _warm_state(self, graph: Graph, previous: Graph, point: Draw, unit: float) -> State:
+        """The last optimum as a start of the dense engine; what it does not know yet begins at 0."""
+        z = np.ascontiguousarray(point.memberships.toarray().T.astype(np.uint8))
+        sender, receiver = (np.asarray(side) / unit * self.sociality for side in (point.sender, point.receiver))
+        known = dict(zip(previous.covariates, np.asarray(point.coefficients)))
+        coefficients = np.array([known.get(name, 0.0) for name in graph.covariates]) / unit
         return State(
-            z, draw.affinities / unit, np.array([draw.offset / unit]), sender, receiver, draw.coefficients / unit
-        )
+            z, point.affinities / unit, np.array([point.offset / unit]), sender,
+            receiver if graph.directed else sender, coefficients,
+        )  # fmt: skip
 
     def _keep(self, graph: Graph, outcomes: list[Outcome], unit: float) -> None:
         """The best restart gives the communities, all of them the draws."""

@@ -18,10 +18,19 @@ from klafter.search import sparse, sparse_bridges
 from klafter.search.sparse_leanings import leanings
 from klafter.search.sparse_online import adapt
 from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import Problem, State, as_problem, as_state, memberships
+from klafter.search.sparse_state import Problem, State, as_problem, as_state, copy_state, memberships, without_empty
 from klafter.search.sparse_ties import Ties, matrix, tie
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
+
+
+class Task(NamedTuple):
+    """One search: its number, its seed, and where it begins (None: by itself)."""
+
+    run: int
+    n_runs: int
+    seed: np.random.SeedSequence
+    point: Draw | None
 
 
 class Outcome(NamedTuple):
@@ -45,38 +54,52 @@ def problem_of(model, graph: Graph) -> Problem:
     )
 
 
-def search(model, graph: Graph, seed, run: int, n_runs: int, callback, stop) -> Outcome:
-    """One search: communities, then bridges between them."""
+def search(model, graph: Graph, callback, task: Task, stop) -> Outcome:
+    """One search: communities, then bridges between them. From a point with bridges it goes on with these alone."""
     problem = problem_of(model, graph)
-    rng, begun = np.random.default_rng(seed), time.perf_counter()
+    rng, begun = np.random.default_rng(task.seed), time.perf_counter()
     history: list[Step] = []
     told = False  # to stop
     with Crew(n_workers(model.n_jobs, 64)) as crew:
 
         def note(t, state, ties=None):
             value = sparse.value_of(problem, state, ties, crew)
-            history.append(Step(run, t, time.perf_counter() - begun, value, len(state.size)))
+            history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.size)))
             return value
 
-        def done(t, state):
+        def done(t, where):
             nonlocal told
-            value = note(t + 1, state)
-            told = bool(callback(Progress("search", run, n_runs, t + 1, model.max_iter, value, len(state.size))))
+            value, size = note(t + 1, *where), len(where[0].size)
+            told = bool(callback(Progress("search", task.run, task.n_runs, t + 1, model.max_iter, value, size)))
             if told and stop is not None:  # the other searches are not to begin
                 stop.set()
             return told or history[-2].objective - value <= model.tol * abs(value)
 
-        state = sparse.init(problem, rng, crew)
-        note(0, state)
-        state = iterate(lambda state: sparse.step(problem, state, rng, crew), state, model.max_iter, done, stop)
+        def step(where):
+            state, ties = where
+            if ties is None:
+                return sparse.step(problem, state, rng, crew), None
+            return sparse_bridges.refine(problem, copy_state(state), ties, crew)
+
+        first = (sparse.init(problem, rng, crew), None) if task.point is None else warm(model, task.point, problem)
+        note(0, *first)
+        state, ties = iterate(step, first, model.max_iter, done, stop)
+        converged = len(history) <= model.max_iter
+        if ties is not None:
+            return Outcome(problem, state, ties, history, converged)
         stopped = told or (stop is not None and stop.is_set())
         best, ties = sparse.end(problem, state, crew, bridges=model.bridges and not stopped)
-        converged = len(history) <= model.max_iter
         if ties is not None:
             note(len(history), best, ties)
         elif best is not state:
             history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, crew), n_communities=0)
     return Outcome(problem, best, ties, history, converged)
+
+
+def warm(model, point: Draw, problem: Problem) -> tuple[State, Ties | None]:
+    """Where the last fit ended, without communities that have no link left."""
+    state, ties = state_of(point, problem), ties_of(point, problem) if model.bridges else None
+    return (without_empty(problem, state), None) if ties is None else (state, ties)
 
 
 def keep(model, outcomes: list[Outcome]) -> None:
@@ -141,6 +164,8 @@ def state_of(draw: Draw, problem: Problem) -> State:
     send = loadings.data[column == k]
     receive = loadings.data[column == 2 * k + 1] if problem.half == 1.0 else send
     strength = scale.diagonal()
+    if np.isinf(problem.shrinkage):  # sociality may have been switched off
+        send = receive = np.ones_like(send)
     return as_state(problem, z, strength[:k], strength[k], send, receive)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from klafter.core.families import BINARIZE
 from klafter.graph import Graph, split_dyads
 from klafter.models.checks import check_integer, check_real
 from klafter.models.sampler import Sampler, check_links, check_prior
@@ -95,7 +96,7 @@ class MMSB(Sampler):
         check_prior(self, "link_prior")
         if self.alpha is not None:
             check_real(self, "alpha", low=0.0, strict=True)
-        check_links(self, graph, "bernoulli", "graph.binarize()")
+        check_links(self, graph, "bernoulli", BINARIZE)
 
     def _engine(self, graph: Graph, seed) -> MMSBEngine:
         size = self.n_communities

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.core.draws import Draw
-from klafter.core.families import FAMILIES, check_values
+from klafter.core.families import BINARIZE, FAMILIES, check_values
 from klafter.core.kernel import announce_compilation
 from klafter.graph import Graph
 from klafter.models.base import NetworkModel, Step
@@ -18,7 +18,7 @@ from klafter.models.chain import Chain, Recipe, Task, run_chain
 from klafter.models.checks import check_integer, check_real
 from klafter.models.parallel import run
 
-COUNTS_CURE = 'family="poisson" for counts, or graph.binarize()'
+COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
 
 
 class Sampler(NetworkModel):

@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from klafter.graph import Graph
+from klafter.graph.units import distinct
 from klafter.models.structure_kernels import walk_pairs
 
 FLOOR = 1e-2  # added before the logarithm
@@ -123,7 +124,8 @@ def visible_nonlinks(graph: Graph, rng) -> np.ndarray:
     else:
         pairs = rng.integers(0, n, (MAX_NONLINKS * 5 // 4, 2))
     if not graph.directed:
-        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+        units = distinct(np.minimum(*pairs.T) * n + np.maximum(*pairs.T))
+        pairs = np.column_stack(np.divmod(units, n))
     taken = graph.links.astype(bool) + graph.hidden
     free = (pairs[:, 0] != pairs[:, 1]) & ~np.asarray(taken[pairs[:, 0], pairs[:, 1]]).ravel()
     return pairs[free][:MAX_NONLINKS] if n * (n - 1) > 2 * MAX_NONLINKS else pairs[free]

@@ -189,22 +189,23 @@ def plot_history(model, ax=None, *, quantity: str = "objective"):
 
 
 def plot_path(model, ax=None):
-    """Score over folds against the penalty, with standard errors, as ``KLafterCV`` found it."""
+    """Score over folds, with standard errors, as ``KLafterCV`` found it: against the first of the grids."""
     table = getattr(model, "cv_results_", None)
     if table is None:
         raise ValueError(f"plot_path needs a fitted KLafterCV; {type(model).__name__} has no cv_results_.")
     ax = _axes(ax)
-    penalty = np.array([float(each["penalty"]) for each in table["params"]])
-    rest = [tuple(sorted((k, v) for k, v in each.items() if k != "penalty")) for each in table["params"]]
+    name = next(iter(model.best_params_))
+    along = np.array([float(each[name]) for each in table["params"]])
+    rest = [tuple(sorted((k, v) for k, v in each.items() if k != name)) for each in table["params"]]
     mean, error = np.asarray(table["mean_test_score"], float), np.asarray(table["std_error"], float)
     for t, setting in enumerate(sorted(set(rest))):
         mine = np.array([i for i, each in enumerate(rest) if each == setting])
-        mine = mine[np.argsort(penalty[mine])]
-        text = ", ".join(f"{name} {value:g}" for name, value in setting)
+        mine = mine[np.argsort(along[mine])]
+        text = ", ".join(f"{other} {value:g}" for other, value in setting)
         style = {"marker": "o", "ms": 4, "capsize": 3, "lw": 1.5, "color": COLOURS[t % len(COLOURS)]}
-        ax.errorbar(penalty[mine], mean[mine], error[mine], label=text or None, **style)
-    ax.axvline(float(model.best_params_["penalty"]), color=NOBODY, lw=0.8, ls="--")
-    ax.set(xlabel="penalty", ylabel=getattr(model, "scoring", "score").replace("_", " "))
+        ax.errorbar(along[mine], mean[mine], error[mine], label=text or None, **style)
+    ax.axvline(float(model.best_params_[name]), color=NOBODY, lw=0.8, ls="--")
+    ax.set(xlabel=name.replace("_", " "), ylabel=getattr(model, "scoring", "score").replace("_", " "))
     if any(rest):
         ax.legend(frameon=False, fontsize="small")
     return ax

@@ -45,6 +45,7 @@ def report(model, path, *, held=None, title: str | None = None) -> Path:
     >>> report(model, "karate.html").name  # doctest: +SKIP
     'karate.html'
     """
+    path = check_folder(path)
     return write_page(render(gather(model, held, title)), path)
 
 
@@ -108,6 +109,14 @@ def _short(number: float) -> float | int | None:
         return None
     number = float(f"{number:.6g}")
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
+
+
+def check_folder(path) -> Path:
+    """The path of a page whose folder is there."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} in; make it first.")
+    return path
 
 
 def write_page(text: str, path) -> Path:

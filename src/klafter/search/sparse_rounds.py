@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from klafter.graph.units import distinct
 from klafter.search import sparse_shards as at
 from klafter.search.sparse_births import Trade
 from klafter.search.sparse_moves import overlapping_partners
@@ -170,11 +171,11 @@ def births(frame: Problem, state: State, fleet: Fleet, entropy: list[int], hope:
 
 def _around(seeds: list[np.ndarray], fleet: Fleet) -> list[np.ndarray]:
     """Two steps around each group of seeds."""
-    groups = [np.unique(some) for some in seeds]
+    groups = [distinct(some) for some in seeds]
     for _ in range(2):
         cut = zip(*(by_shard(nodes, fleet.bounds) for nodes in groups))
         found = fleet.each(at.neighbours, None, [list(parts) for parts in cut])
-        groups = [np.unique(np.concatenate([nodes, *more])) for nodes, *more in zip(groups, *found)]
+        groups = [distinct(np.concatenate([nodes, *more])) for nodes, *more in zip(groups, *found)]
     return groups
 
 

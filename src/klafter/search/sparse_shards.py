@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from klafter.graph.units import among, distinct
 from klafter.search.sparse_births import births_among
 from klafter.search.sparse_moves import Parts, Trade, dissolved, divided, farewell, merged
 from klafter.search.sparse_owed_kernels import owe_rows
@@ -65,8 +66,8 @@ def no_partners(n: int) -> Partners:
 
 def make_shard(frame: Problem, rows: Rows) -> Shard:
     """A shard of rows in order. ``frame`` gives size, kind and prices."""
-    elsewhere = np.setdiff1d(np.concatenate([rows.links.node, rows.hidden.node]), rows.nodes)
-    nodes = np.concatenate([rows.nodes, elsewhere])
+    touched = distinct(np.concatenate([rows.links.node, rows.hidden.node]))
+    nodes = np.concatenate([rows.nodes, touched[~among(touched, rows.nodes)]])
     order = np.argsort(nodes, kind="stable")
 
     def placed(partners):
@@ -92,10 +93,10 @@ def make_ball(frame: Problem, parts: list[Rows]) -> Shard:
 
     links, entry = in_order("links")
     value = np.where(np.isin(links.node, nodes), value[entry], 0.0)
-    return make_shard(frame, Rows(nodes[order], links, value, _among(in_order("hidden")[0], nodes)))
+    return make_shard(frame, Rows(nodes[order], links, value, _partners_among(in_order("hidden")[0], nodes)))
 
 
-def _among(partners: Partners, nodes: np.ndarray) -> Partners:
+def _partners_among(partners: Partners, nodes: np.ndarray) -> Partners:
     """The partners that are among some nodes."""
     length, as_source, node = partners
     row = np.repeat(np.arange(len(length)), length)
@@ -173,7 +174,7 @@ def seeds(shard: Shard, view: View, number: int, entropy: list[int]) -> np.ndarr
 
 def neighbours(shard: Shard, groups: list[np.ndarray]) -> list[np.ndarray]:
     """The neighbours of each group of own nodes."""
-    return [np.unique(rows_of(shard, nodes).links.node) for nodes in groups]
+    return [distinct(rows_of(shard, nodes).links.node) for nodes in groups]
 
 
 def shared_links(shard: Shard, inside: sparse.csr_array) -> sparse.csr_array:
