@@ -14,13 +14,14 @@ from klafter.core.view import look
 from klafter.models.base import Progress, Step, iterate
 from klafter.sampling import lfrm
 from klafter.search import dense
-from klafter.search.moves import largest, without_idlers, without_majorities, worth
+from klafter.search.moves import everyone, is_handful, largest, without_idlers, without_majorities, worth
 from klafter.search.starts import above_the_mean, neighbourhoods
 
 SMOOTH_PENALTY = -2.0
 COOL = 0.5  # of the temperature, on the way to a richer state
 BINARY_STEPS = 3  # on which values are only large or small, before they count
 SMALL, MOST_STARTS = 240, 3
+DOZENS = 100
 SHARE = 3  # one sweep more for so many without sociality, to a second start of the search
 
 
@@ -108,7 +109,9 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
         problem = refit_law(problem, state)
         note(0, problem, state)
         problem, state = iterate(move, (problem, state), recipe.max_iter, done, stop)
-        return Outcome(state, problem, history[-1].objective, worth(problem, state), history, converged, [])
+        return Outcome(
+            state, problem, history[-1].objective, worth(problem, state, is_handful(state)), history, converged, []
+        )
 
     def stopped():
         return stop is not None and stop.is_set()
@@ -163,8 +166,12 @@ def cooler(problem: Problem) -> Problem:
 
 
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
-    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay."""
-    state = without_idlers(problem, without_majorities(problem, copy_state(draw)))
+    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay.
+
+    On networks of a few dozen nodes, where every community is small, only handfuls have to.
+    """
+    judged = everyone if problem.dyads.n >= DOZENS else is_handful
+    state = without_idlers(problem, without_majorities(problem, copy_state(draw)), judged)
     return largest(state, recipe.max_communities)
 
 

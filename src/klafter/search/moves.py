@@ -1,6 +1,6 @@
 """Moves that change communities as a whole: merge, split, death. Each is tried on a copy, polished, kept if Q fell."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -152,10 +152,10 @@ def is_handful(state: State) -> np.ndarray:
     return state.z.sum(axis=1) <= max(min(FEW, TENTH * n), SHARE * n)
 
 
-def worth(problem: Problem, state: State, among: np.ndarray | None = None) -> float:
-    """Q, and the price of the free weights of some communities: of handfuls, if not said otherwise."""
+def worth(problem: Problem, state: State, among: np.ndarray) -> float:
+    """Q, and the price of the free weights of the communities that are marked."""
     view = look(problem, state)
-    return total(view) + evidence(view, is_handful(state) if among is None else among)
+    return total(view) + evidence(view, among)
 
 
 def free_price(problem: Problem, state: State) -> float:
@@ -168,19 +168,21 @@ def everyone(state: State) -> np.ndarray:
     return np.ones(len(state.z), bool)
 
 
-def without_idlers(problem: Problem, state: State) -> State:
+def without_idlers(problem: Problem, state: State, judged: Callable = everyone) -> State:
     """The state without those communities that would not pay for their weights, smallest first. Q may rise.
 
-    Others take over their part where that is a near thing.
+    ``judged`` marks those that must pay. Others take over their part where that is a near thing.
     """
     state = keep_communities(state, np.argsort(-state.z.sum(axis=1), kind="stable"))
-    here, before = worth(problem, state, everyone(state)), state
+    here, before = worth(problem, state, judged(state)), state
     for k in range(len(state.z) - 1, -1, -1):
+        if not judged(state)[k]:
+            continue
         candidate = without(state, k)
-        there = worth(problem, candidate, everyone(candidate))
+        there = worth(problem, candidate, judged(candidate))
         if here <= there < here + NEAR:
             candidate = fit_weights(problem, candidate, tol=ROUGH)
-            there = worth(problem, candidate, everyone(candidate))
+            there = worth(problem, candidate, judged(candidate))
         if there < here:
             state, here = candidate, there
     return state if state is before else fit_weights(problem, state)
