@@ -202,7 +202,12 @@ def links() -> list[str]:
         cells = [f"{row['roc_auc']:.3f} ± {row['roc_auc_se']:.3f}" for row in rows]
         lines.append(f"| {model} | " + " | ".join(cells) + " |")
     seconds = ", ".join(f"{found['KLafter', network]['seconds']:.0f}" for network in networks)
-    return [*lines, "", f"`{saved['command']}`; a fit of `KLafter` took {seconds} s on a busy core{saved['note']}.", ""]
+    return [
+        *lines,
+        "",
+        f"`{saved['command']}`; a fit of `KLafter` took {seconds} s on a busy core{saved.get('note', '')}.",
+        "",
+    ]
 
 
 def real() -> None:

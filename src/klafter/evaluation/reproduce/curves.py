@@ -102,12 +102,12 @@ def klafter_steps(train: Graph, rng, n_smooth: int, n_restarts: int = RESTARTS) 
             yield "smoothing", [chain.state for _, chain in chains]
 
 
-def lfrm_steps(train: Graph, rng, n_sweeps: int) -> Iterator:
+def lfrm_steps(train: Graph, rng, n_sweeps: int, n_communities: int = START) -> Iterator:
     """LFRM-MCMC from random memberships: the same model, sampled."""
     problem = posterior(train)
-    state = add_communities(dense.init(problem, rng), rng.random((START, train.n_nodes)) < 0.1, 0.0)
-    w = rng.normal(0.0, SCALES["offdiagonal_scale"], (START, START))
-    np.fill_diagonal(w, rng.normal(0.0, SCALES["weight_scale"], START))
+    state = add_communities(dense.init(problem, rng), rng.random((n_communities, train.n_nodes)) < 0.1, 0.0)
+    w = rng.normal(0.0, SCALES["offdiagonal_scale"], (n_communities, n_communities))
+    np.fill_diagonal(w, rng.normal(0.0, SCALES["weight_scale"], n_communities))
     state = state._replace(w=w if train.directed else np.triu(w) + np.triu(w, 1).T)
     yield "start", state
     chain = lfrm.start(problem, state)
