@@ -22,6 +22,7 @@ from klafter.search.sparse_weights import prices
 
 POWER, TURNS = 30, 20  # steps to the direction in which links differ most from what is expected, and of the two parts
 SMALLEST = 8  # members that two parts need
+CLEARLY = 1.5  # times as strong between two parts as inside, where links have no direction
 MUCH = 0.5  # share of the links that the background explains before it is split
 LEAST = 1e-3  # share of itself that it keeps
 
@@ -59,12 +60,22 @@ def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array, pa
         parts = two_parts(inside(problem, state, owed, hidden, w, mine), w, problem.half)
         state.tested[k] = state.size[k]
         refused += 1
-        if parts.gain > 0 and parts.gain > split_price(problem, state, ties, k, parts):
+        if opposed(problem, parts) and parts.gain > split_price(problem, state, ties, k, parts):
             state, ties = divided(problem, state, ties, k, mine[parts.second], parts.strength)
             refused, made = 0, made + 1
         if refused == patience:
             break
     return state, ties, made
+
+
+def opposed(problem: Problem, parts: Parts) -> bool:
+    """Whether members of the two parts link to each other clearly more than inside either.
+
+    Else they are layers of one community, such as those who are in nothing else and those who are: the objective may
+    gain by telling them apart, but a reader would not. Links that go one way tell parts apart by themselves.
+    """
+    within, least = np.diag(parts.strength), 1.0 if problem.half == 1.0 else CLEARLY
+    return parts.gain > 0 and (parts.strength - np.diag(within)).max() > least * within.max()
 
 
 def split_background(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[State, Ties] | None:
