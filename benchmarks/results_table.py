@@ -180,7 +180,8 @@ def overlap() -> list[str]:
         cells = [found.get((method, network)) for network in networks]
         shown = [f"{row['average_f1']:.3f} ({row['seconds']:.1f} s)" if row else "not run" for row in cells]
         lines.append(f"| {method} | " + " | ".join(shown) + " |")
-    return [*lines, "", f"`{saved['command']}`; `KLafter` without smoothing, which only predictions need.", ""]
+    note = f" {saved['note']}." if "note" in saved else ""
+    return [*lines, "", f"`{saved['command']}`; `KLafter` without smoothing, which only predictions need.{note}", ""]
 
 
 def links() -> list[str]:
