@@ -99,9 +99,21 @@ def by_angel(train, pairs):
     return cover(algorithms.angel(network, threshold=0.25, min_community_size=3).communities, train.n_nodes), None, None
 
 
+def by_slpa(train, pairs):
+    import random
+
+    import networkx as nx
+    from cdlib import algorithms
+
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    network = nx.from_scipy_sparse_array(sparse.csr_matrix(train.links))
+    return cover(algorithms.slpa(network).communities, train.n_nodes), None, None
+
+
 TOOLS = {
     "KLafter": by_klafter, "scikit-network Louvain": by_louvain, "infomap": by_infomap, "cdlib DEMON": by_demon,
-    "cdlib ANGEL": by_angel,
+    "cdlib ANGEL": by_angel, "cdlib SLPA": by_slpa,
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from klafter.core import objective as core_objective
 from klafter.core.problem import BOUND
 from klafter.search import dense, lbfgs, moves, weights
 from klafter.search.births import PASSES
+from klafter.search.choices import NEWTON_STEPS as CHOICE_STEPS
 from klafter.search.flips import TINY_GAIN
 from klafter.search.weights_kernels import NEWTON_STEPS
 
@@ -109,26 +110,71 @@ def descend(view, nodes, only, passes) -> float:
     return total
 
 
-def fit_weight(view, k, m) -> float:
-    """Newton steps on w_km, halved until Q falls."""
-    zk, zm = view.z[k].astype(float), view.z[m].astype(float)
-    rows, columns = np.flatnonzero(zk), np.flatnonzero(zm)
-    if not view.directed and k != m:
-        rows = columns = np.flatnonzero(zk + zm)
-    reach = np.outer(zk[rows], zm[columns])
-    if not view.directed and k != m:
-        reach += np.outer(zm[rows], zk[columns])
-    block = np.ix_(rows, columns)
-    share = view.seen[block] * (1.0 if view.directed else 0.5)
-    y, x = view.y[block], view.x(rows, columns)
-    precision = view.priors.diagonal if k == m else view.priors.offdiagonal
-    theta, delta = view.w[k, m], 0.0
+def own_part(view, i) -> float:
+    """The part of Q that depends on node i's memberships and sociality."""
+    others = view.z.sum(axis=1, dtype=int) - view.z[:, i]
+    held = view.z[:, i].astype(bool)
+    part = (
+        losses(view.y[i], view.x([i])[0])[view.seen[i]].sum() + 0.5 * view.priors.sociality * view.state.sender[i] ** 2
+    )
+    if view.directed:
+        part += losses(view.y[:, i], view.x(slice(None), [i])[:, 0])[view.seen[:, i]].sum()
+        part += 0.5 * view.priors.sociality * view.state.receiver[i] ** 2
+    return part + view.priors.temperature * np.log((view.n - others[held]) / others[held]).sum()
+
+
+def join(view, i) -> None:
+    """The flip that gains most, again and again."""
+    while True:
+        row, column = view.x([i])[0], view.x(slice(None), [i])[:, 0]
+        others = view.z.sum(axis=1, dtype=int) - view.z[:, i]
+        gains = [flip_gain(view, i, k, row, column) if others[k] else 0.0 for k in range(len(view.z))]
+        if not len(gains) or max(gains) <= TINY_GAIN:
+            return
+        view.z[int(np.argmax(gains)), i] ^= 1
+
+
+def fit_sociality(view, i) -> None:
+    """s_i, and r_i when directed, by Newton steps along their dyads."""
+    sides = [(view.state.sender, view.y[i], view.seen[i], lambda: view.x([i])[0])]
+    if view.directed:
+        sides.append((view.state.receiver, view.y[:, i], view.seen[:, i], lambda: view.x(slice(None), [i])[:, 0]))
+    for values, y, seen, row in sides:
+        x = row()[seen]
+        values[i] += newton(y[seen], x, np.ones_like(x), 1.0, values[i], view.priors.sociality, CHOICE_STEPS)[0]
+
+
+def choose_anew(view, nodes) -> float:
+    """Each node leaves its communities, forgets its sociality, joins again, and stays there if Q fell."""
+    total, state = 0.0, view.state
+    for i in nodes:
+        if (view.z.sum(axis=1)[view.z[:, i] == 1] == 1).any():
+            continue
+        here, held, social = own_part(view, i), view.z[:, i].copy(), (state.sender[i], state.receiver[i])
+        view.z[:, i] = 0
+        if view.free.sociality:
+            state.sender[i] = state.receiver[i] = 0.0
+        join(view, i)
+        if view.free.sociality:
+            fit_sociality(view, i)
+        there = own_part(view, i)
+        if there < here - TINY_GAIN:
+            total += here - there
+        else:
+            view.z[:, i] = held
+            state.sender[i], state.receiver[i] = social
+    return total
+
+
+def newton(y, x, reach, share, theta, precision, steps) -> tuple[float, float]:
+    """Newton steps on a parameter that reaches dyads, halved until Q falls: how far it moved, and the fall."""
+    delta = 0.0
 
     def phi(delta):
         return (share * losses(y, x + reach * delta)).sum() + 0.5 * precision * (theta + delta) ** 2
 
     begun = here = phi(0.0)
-    for _ in range(NEWTON_STEPS):
+    for _ in range(steps):
         p = expit(x + reach * delta)
         first = (share * reach * (p - y)).sum() + precision * (theta + delta)
         second = (share * reach**2 * p * (1 - p)).sum() + precision
@@ -148,10 +194,27 @@ def fit_weight(view, k, m) -> float:
         delta, here = trial, there
         if small:
             break
+    return delta, begun - here
+
+
+def fit_weight(view, k, m) -> float:
+    """Newton steps on w_km, halved until Q falls."""
+    zk, zm = view.z[k].astype(float), view.z[m].astype(float)
+    rows, columns = np.flatnonzero(zk), np.flatnonzero(zm)
+    if not view.directed and k != m:
+        rows = columns = np.flatnonzero(zk + zm)
+    reach = np.outer(zk[rows], zm[columns])
+    if not view.directed and k != m:
+        reach += np.outer(zm[rows], zk[columns])
+    block = np.ix_(rows, columns)
+    share = view.seen[block] * (1.0 if view.directed else 0.5)
+    y, x = view.y[block], view.x(rows, columns)
+    precision = view.priors.diagonal if k == m else view.priors.offdiagonal
+    delta, fall = newton(y, x, reach, share, view.w[k, m], precision, NEWTON_STEPS)
     view.w[k, m] += delta
     if not view.directed and k != m:
         view.w[m, k] += delta
-    return begun - here
+    return fall
 
 
 def fit_column(view, k, diagonal_only) -> float:
@@ -337,7 +400,7 @@ def plain_kernels():
     """Within, the dense search runs on the functions above."""
     swaps = [
         (core_objective, {"look": PlainView, "total": total}),
-        (dense, {"look": PlainView, "descend": descend, "births": births}),
+        (dense, {"look": PlainView, "descend": descend, "births": births, "choose_anew": choose_anew}),
         (moves, {
             "look": PlainView, "total": total, "descend": descend, "fit_column": fit_column, "evidence": evidence,
         }),

@@ -193,7 +193,7 @@ def test_the_seed_decides_and_the_number_of_workers_does_not(graph, model):
 def test_a_callback_hears_every_step_and_may_stop(graph):
     heard = []
     KLafter(**QUICK).fit(graph, callback=heard.append)
-    assert {p.stage for p in heard} == {"search", "smoothing"}
+    assert {p.stage for p in heard} == {"search", "smoothing", "rebuilding"}
     assert {p.run for p in heard} == {0, 1}
     stopped = KLafter(n_init=1, n_smooth=0, random_state=0).fit(graph, callback=lambda progress: True)
     assert stopped.n_iter_ == 1

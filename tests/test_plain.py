@@ -26,7 +26,7 @@ def test_compiled_and_plain_search_take_the_same_path(directed):
         rng = np.random.default_rng(0)
         state, values = dense.init(problem, rng, neighbourhoods(problem, 4, rng)), []
         for _ in range(2):
-            state = dense.step(problem, state, rng)
+            state = dense.reconsider(problem, dense.step(problem, state, rng), rng)
             values.append(dense.objective(problem, state))
         return state, values
 

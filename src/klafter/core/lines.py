@@ -11,7 +11,7 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
 from klafter.core.kernel import bare, inlined, inner
-from klafter.core.rows import BLOCK
+from klafter.core.rows import BLOCK, mark
 
 HALVINGS = 12  # of a Newton step before it is given up
 
@@ -57,6 +57,25 @@ def put(line, m, x, e, y, c):
     line.e[m] = e
     line.y[m] = y
     line.c[m] = c
+
+
+@bare
+def gather_row(law, row, links, i, y, line):
+    """The observed dyads of node i's row; y is room of zeros. A Bernoulli dyad not observed has e = 0, and may stay."""
+    size, linear = 0, 0.0
+    for t in range(links.start[i], links.start[i + 1]):
+        linear += links.value[t]
+    if law.code == BERNOULLI:
+        for j in range(row.e.size):
+            line.e[j] = row.e[j]
+        return Span(row.e.size, row.e.size, linear)
+    mark(links, i, y, 1.0)
+    for j in range(row.x.size):
+        if row.seen[j] != 0.0:
+            put(line, size, row.x[j], row.e[j], y[j], 1.0)
+            size += 1
+    mark(links, i, y, 0.0)
+    return Span(size, size, linear)
 
 
 @inlined

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -13,14 +15,16 @@ from klafter.core.problem import BOUND, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.models.base import log
 from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.descent import Outcome, Recipe, Task
 from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter
 from klafter.models.parallel import run
-from klafter.models.restart import Outcome, Recipe, Task, restart
+from klafter.models.restart import rebuilt, restart
 from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
 FEW_NODES, RUNS = 500, (6, 4)  # restarts up to so many nodes, and beyond
+FINALISTS = 2  # restarts whose communities are rebuilt
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
 FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
 
@@ -215,9 +219,20 @@ class KLafter(Growing):
         warm = None if point is None else self._warm_state(graph, previous, point, unit)
         n_runs = self._n_runs(graph.n_nodes)
         tasks = [Task(r, n_runs, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(n_runs))]
+        recipe, stop = self._recipe(graph.n_nodes), threading.Event()
         with announce_compilation():
-            outcomes = run(partial(_job, problem, self._recipe(graph.n_nodes), callback), tasks, self.n_jobs, client)
+            outcomes = run(partial(_job, problem, recipe, callback), tasks, self.n_jobs, client, stop)
+            if self.n_communities is None and not stop.is_set():
+                self._rebuild(tasks, outcomes, seeds.spawn(FINALISTS), partial(rebuilt, recipe, callback), client, stop)
         self._keep(graph, outcomes, unit)
+
+    def _rebuild(self, tasks: list[Task], outcomes: list[Outcome], seeds, job, client, stop) -> None:
+        """The best restarts try to rebuild some of their communities; what they find takes their place."""
+        best = np.argsort([outcome.worth for outcome in outcomes], kind="stable")[: len(seeds)].tolist()
+        pairs = [(tasks[r]._replace(seed=seed), outcomes[r]) for r, seed in zip(best, seeds)]
+        with suppress(KeyboardInterrupt):  # what the restarts found is kept
+            for r, outcome in zip(best, run(job, pairs, self.n_jobs, client, stop)):
+                outcomes[r] = outcome
 
     def _fit_large(self, graph: Graph, seeds, callback, client, point: Draw | None) -> None:
         """One search on a large graph, n_init on a small one; threads work inside each, or a cluster."""

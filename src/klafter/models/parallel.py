@@ -15,12 +15,12 @@ def n_workers(n_jobs: int | None, n_tasks: int) -> int:
     return max(1, min(asked, n_tasks))
 
 
-def run(job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None) -> list:
+def run(job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None, stop=None) -> list:
     """``job(task, stop)`` for each task; kernels release the lock, so threads suffice.
 
     Ctrl-C sets ``stop``: jobs under way return what they have, jobs not begun are left out.
     """
-    stop = threading.Event()
+    stop = threading.Event() if stop is None else stop
     if client is not None:
         return client.gather([client.submit(job, task, None, pure=False) for task in tasks])
     workers = n_workers(n_jobs, len(tasks))

@@ -2,141 +2,70 @@
 
 from __future__ import annotations
 
-import time
-from typing import NamedTuple
-
 import numpy as np
 
-from klafter.core.families import BERNOULLI, GAUSSIAN
-from klafter.core.objective import data_loss, objective
+from klafter.core.families import BERNOULLI
+from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, copy_state
-from klafter.core.view import look
-from klafter.models.base import Progress, Step, iterate
+from klafter.models.base import iterate
+from klafter.models.descent import Descent, Outcome, Recipe, Task, by_worth, paying
 from klafter.sampling import lfrm
 from klafter.search import dense
-from klafter.search.moves import everyone, is_handful, largest, without_idlers, without_majorities, worth
+from klafter.search.moves import largest, without_idlers, without_majorities
+from klafter.search.rebuild import rebuild
 from klafter.search.starts import above_the_mean, neighbourhoods
 
 SMOOTH_PENALTY = -2.0
 COOL = 0.5  # of the temperature, on the way to a richer state
 BINARY_STEPS = 3  # on which values are only large or small, before they count
 SMALL, MOST_STARTS = 240, 3
-DOZENS = 100
+TRIES, SEVERAL, PATIENCE = 40, 300, 15  # to rebuild communities, on networks of up to so many nodes, so many in vain
 SHARE = 3  # one sweep more for so many without sociality, to a second start of the search
-
-
-class Recipe(NamedTuple):
-    """How a restart is run."""
-
-    n_communities: int | None
-    max_communities: int
-    max_iter: int
-    tol: float
-    n_smooth: int
-    max_draws: int
-
-
-class Task(NamedTuple):
-    """One restart: its number, its seed, and where it begins (None: by itself)."""
-
-    run: int
-    n_runs: int
-    seed: np.random.SeedSequence
-    state: State | None
-
-
-class Outcome(NamedTuple):
-    """Where a descent ended, how it came there, and the draws around it.
-
-    ``worth``, which adds to the objective a price for handfuls of nodes, compares descents.
-    """
-
-    state: State
-    problem: Problem
-    objective: float
-    worth: float
-    history: list[Step]
-    converged: bool
-    draws: list[State]
-
-
-def refit_law(problem: Problem, state: State) -> Problem:
-    """The precision of a Gaussian family that minimises Q: observed dyads over the sum of squares."""
-    if problem.law.code != GAUSSIAN:
-        return problem
-    unit = problem._replace(law=problem.law._replace(precision=1.0))
-    squares = 2.0 * data_loss(look(unit, state))
-    n, hidden = problem.dyads.n, len(problem.dyads.hidden_out.node)
-    dyads = n * (n - 1) - hidden
-    dyads = dyads if problem.dyads.directed else dyads // 2
-    if dyads == 0:
-        return problem
-    return problem._replace(law=problem.law._replace(precision=float(dyads / max(squares, 1e-8 * dyads))))
 
 
 def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Outcome:
     """Descend from a start, and again from a richer state; smooth around that, and descend from where it ended."""
-    rng = np.random.default_rng(task.seed)
-    begun = time.perf_counter()
-
-    def report(stage, t, n_steps, value, state):
-        told = callback(Progress(stage, task.run, task.n_runs, t, n_steps, value, len(state.z)))
-        if told and stop is not None:  # what follows, and the other restarts, are not to begin
-            stop.set()
-        return told
-
-    def move(pair):
-        problem, state = pair
-        fixed = recipe.n_communities is not None
-        state = dense.step(problem, state, rng, max_communities=recipe.max_communities, fixed=fixed)
-        return refit_law(problem, state), state
-
-    def descend(problem, state):
-        history: list[Step] = []
-        converged = False
-
-        def note(t, problem, state):
-            value = objective(problem, state)
-            history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.z)))
-            return value
-
-        def done(t, pair):
-            nonlocal converged
-            before, value = history[-1].objective, note(t + 1, *pair)
-            converged = before - value < recipe.tol * max(1.0, abs(value))
-            return report("search", t + 1, recipe.max_iter, value, pair[1]) or converged
-
-        problem = refit_law(problem, state)
-        note(0, problem, state)
-        problem, state = iterate(move, (problem, state), recipe.max_iter, done, stop)
-        return Outcome(
-            state, problem, history[-1].objective, worth(problem, state, is_handful(state)), history, converged, []
-        )
-
-    def stopped():
-        return stop is not None and stop.is_set()
-
-    best = descend(problem, first_state(problem, recipe, task, rng, 0))
+    descent = Descent(recipe, task, callback, stop)
+    rng, run = descent.rng, descent.run
+    best = run(problem, first_state(problem, recipe, task, rng, 0))
     for t in range(1, n_starts(problem, recipe, task)):
-        if stopped():
+        if descent.stopped():
             break
-        best = min(best, descend(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
+        best = min(best, run(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
     rich = best.state
-    if recipe.n_communities is None and problem.priors.temperature > 0.0 and not stopped():
+    if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem, rich, recipe, rng, stop)
-        best = min(best, descend(best.problem, lean(best.problem, recipe, rich)), key=by_worth)
+        best = min(best, run(best.problem, lean(best.problem, recipe, rich)), key=by_worth)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
     posterior, state = unsocial(best.problem, rich) if alone else (best.problem, rich)
-    draws = smooth(posterior, state, recipe, rng, report, stop)
-    if draws and recipe.n_communities is None and not stopped():
+    draws = smooth(posterior, state, recipe, rng, descent.report, stop)
+    if draws and recipe.n_communities is None and not descent.stopped():
         last = wander(best.problem, rich, recipe.n_smooth // SHARE, rng, stop) if alone else draws[-1]
-        best = min(best, descend(best.problem, lean(best.problem, recipe, last)), key=by_worth)
+        best = min(best, run(best.problem, lean(best.problem, recipe, last)), key=by_worth)
     return best._replace(draws=draws)
 
 
-def by_worth(outcome: Outcome) -> float:
-    return outcome.worth
+def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outcome:
+    """The outcome of a restart, or the better one that rebuilding some of its communities led to; the draws stay."""
+    task, outcome = pair
+    problem, descent = outcome.problem, Descent(recipe, task, callback, stop)
+    n, judged = problem.dyads.n, paying(problem)
+    n_tries = int(TRIES * min(1.0, (SEVERAL / n) ** 2))
+    in_vain, last = 0, None
+
+    def step(state):
+        return rebuild(problem, state, judged, descent.rng, recipe.max_communities)
+
+    def done(t, state):
+        nonlocal in_vain, last
+        in_vain, last = (in_vain + 1 if state is last else 0), state
+        told = descent.report("rebuilding", t + 1, n_tries, objective(problem, state), state)
+        return told or in_vain == PATIENCE
+
+    first = dense.reconsider(problem, outcome.state, descent.rng)
+    state = iterate(step, first, n_tries, done, stop)
+    return min(outcome, descent.run(problem, copy_state(state)), key=by_worth)._replace(draws=outcome.draws)
 
 
 def n_starts(problem: Problem, recipe: Recipe, task: Task) -> int:
@@ -170,8 +99,7 @@ def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
 
     On networks of a few dozen nodes, where every community is small, only handfuls have to.
     """
-    judged = everyone if problem.dyads.n >= DOZENS else is_handful
-    state = without_idlers(problem, without_majorities(problem, copy_state(draw)), judged)
+    state = without_idlers(problem, without_majorities(problem, copy_state(draw)), paying(problem))
     return largest(state, recipe.max_communities)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
 from klafter.core.kernel import bare, inner
-from klafter.core.lines import Axis, Span, new_line, put, sample_line, sum_chances
+from klafter.core.lines import Axis, Span, gather_row, new_line, put, sample_line, sum_chances
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, log_product, mark
@@ -35,24 +35,6 @@ def draw_entries(view, members, block, line, rng):
                 delta = sample_line(view.law, line, span, axis, WEIGHT_WIDTH, rng)
                 blocks.shift_weight(view, k, m, delta)
                 blocks.shift_block(view, members, block, k, m, delta)
-
-
-@bare
-def gather_row(law, row, links, i, y, line):
-    """The observed dyads of a row. A Bernoulli dyad that was not observed has e = 0, and may stay."""
-    size, linear = 0, 0.0
-    for t in range(links.start[i], links.start[i + 1]):
-        linear += links.value[t]
-    if law.code == BERNOULLI:
-        blocks.copy(line.e, row.e)
-        return Span(row.e.size, row.e.size, linear)
-    mark(links, i, y, 1.0)
-    for j in range(row.x.size):
-        if row.seen[j] != 0.0:
-            put(line, size, row.x[j], row.e[j], y[j], 1.0)
-            size += 1
-    mark(links, i, y, 0.0)
-    return Span(size, size, linear)
 
 
 @bare

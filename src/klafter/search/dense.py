@@ -11,13 +11,15 @@ from klafter.core.objective import objective
 from klafter.core.problem import Problem, State, add_communities, copy_state, empty_state
 from klafter.core.view import look
 from klafter.search.births import births
+from klafter.search.choices import choose_anew
 from klafter.search.flips import PASSES, descend
 from klafter.search.moves import drop_empty, try_deaths, try_merges, try_splits
-from klafter.search.weights import fit_weights
+from klafter.search.weights import FINE, fit_weights
 
-__all__ = ["grow", "init", "objective", "settle", "step"]
+__all__ = ["grow", "init", "objective", "reconsider", "settle", "step"]
 
-ROUNDS = 6  # of births before communities are merged, split and buried
+ROUNDS = 6  # of births before communities are merged, split and buried; of choices
+WORTH_A_ROUND = 0.1  # fall of Q by choices from which weights follow
 SWEEPS = 3  # of flips and weights between moves
 
 
@@ -29,36 +31,47 @@ def init(problem: Problem, rng, memberships: np.ndarray | None = None) -> State:
     return state
 
 
-def settle(problem: Problem, state: State, rng, sweeps: int = SWEEPS) -> State:
-    """Flips and weights in turn until neither moves much; Z is changed in place."""
+def settle(problem: Problem, state: State, rng, sweeps: int = SWEEPS, nodes=None, tol: float = FINE) -> State:
+    """Flips (of some nodes; None is all) and weights in turn until neither moves much; Z is changed in place."""
+    nodes = problem.dyads.n if nodes is None else nodes
     for _ in range(sweeps):
-        fall = descend(look(problem, state), rng.permutation(problem.dyads.n), -1, PASSES)
-        state = fit_weights(problem, drop_empty(state))
+        fall = descend(look(problem, state), rng.permutation(nodes), -1, PASSES)
+        state = fit_weights(problem, drop_empty(state), tol=tol)
         if fall < 1e-6:
             break
     return state
 
 
-def give_birth(problem: Problem, state: State, rng, max_communities: int) -> State:
-    """One round of births over all nodes as seeds, in random order."""
+def reconsider(problem: Problem, state: State, rng, tol: float = FINE) -> State:
+    """All nodes choose their communities anew, with flips and weights after each round, until none gains."""
+    for _ in range(ROUNDS):
+        state = copy_state(state)
+        if choose_anew(look(problem, state), rng.permutation(problem.dyads.n)) < WORTH_A_ROUND:
+            break
+        state = settle(problem, fit_weights(problem, state, tol=tol), rng, tol=tol)
+    return state
+
+
+def give_birth(problem: Problem, state: State, rng, max_communities: int, seeds=None) -> State:
+    """One round of births from seeds (None: all nodes), in random order."""
     n, k = problem.dyads.n, len(state.z)
     slots = min(1 + k // 4, max_communities - k)
     if slots <= 0:
         return state
     state = add_communities(state, np.zeros((slots, n)), 0.0)
-    births(look(problem, state), rng.permutation(n), np.arange(k, k + slots))
+    births(look(problem, state), rng.permutation(n if seeds is None else seeds), np.arange(k, k + slots))
     return drop_empty(state)
 
 
-def grow(problem: Problem, state: State, rng, max_communities: int = 2**31) -> State:
-    """Births until none pays, with flips and weights between them."""
+def grow(problem: Problem, state: State, rng, max_communities: int = 2**31, nodes=None, tol: float = FINE) -> State:
+    """Births until none pays, with flips and weights between them; ``nodes`` are seeds and flip (None is all)."""
     for _ in range(ROUNDS):
         n_before = len(state.z)
-        state = give_birth(problem, state, rng, max_communities)
+        state = give_birth(problem, state, rng, max_communities, nodes)
         if len(state.z) == n_before:
             break
-        state = settle(problem, state, rng, 1)
-    return settle(problem, state, rng)
+        state = settle(problem, state, rng, 1, nodes, tol)
+    return settle(problem, state, rng, SWEEPS, nodes, tol)
 
 
 def step(problem: Problem, state: State, rng, *, max_communities: int = 2**31, fixed: bool = False) -> State:

@@ -8,7 +8,7 @@ from klafter.core.objective import total
 from klafter.core.problem import Problem, State, add_communities, copy_state, keep_communities
 from klafter.core.view import look
 from klafter.search.flips import PASSES, descend
-from klafter.search.weights import fit_weights
+from klafter.search.weights import ROUGH, fit_weights
 from klafter.search.weights_kernels import evidence, fit_column
 
 POLISH = 2  # rounds of weights and flips before a move is judged
@@ -16,7 +16,6 @@ LARGE = 0.15  # share of the nodes from which the death of a community calls for
 FEW, SHARE, TENTH = 3, 1 / 20, 1 / 10  # members, or share of all nodes, of a handful; more than a tenth are none
 NEAR, HEAVY = 20.0, 0.05  # rise up to which a death is tried with new weights everywhere; share of Q if large
 WORTHWHILE = 1e-6  # fall of Q below which a move is not taken
-ROUGH = 1e-5  # of weights that only help to judge a move: those of the state are fitted again
 
 
 def drop_empty(state: State) -> State:

@@ -11,6 +11,7 @@ from klafter.search.lbfgs import fit_parameters
 from klafter.search.weights_kernels import derivatives, place
 
 ITERATIONS = 15  # of L-BFGS between two rounds of flips
+FINE, ROUGH = 1e-7, 1e-5  # relative fall of Q that ends it: for a state that is kept, and to judge a move
 
 
 class Free(NamedTuple):
@@ -87,7 +88,7 @@ def value_and_slope(problem: Problem, state: State) -> tuple[Free, np.ndarray, C
     return free, pack(free, state.w, state.offset, state.sender, state.receiver, state.coefficients), at
 
 
-def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, tol: float = 1e-7) -> State:
+def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, tol: float = FINE) -> State:
     """The state with W, b, s, r and g nearer to the minimum of Q."""
     state = copy_state(state)
     fit_parameters(look(problem, state), iterations, tol)

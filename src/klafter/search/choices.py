@@ -1,0 +1,121 @@
+"""A node chooses anew: it leaves its communities, forgets its sociality, and joins again where Q falls most.
+
+A node of two communities has many links. Where only one of the two is known, or neither, sociality accounts for the
+rest, and no single flip pays: it would have to come with the other, and with less sociality. From nothing both do.
+"""
+
+import numpy as np
+
+from klafter.core.kernel import bare, kernel
+from klafter.core.lines import Axis, gather_row, minimise_line, new_line
+from klafter.core.objective import flip_gain, flip_price
+from klafter.core.problem import BOUND
+from klafter.core.responses import CLIP
+from klafter.core.rows import load_rows, row_loss
+from klafter.core.view import refresh_pulls
+from klafter.search.flips import TINY_GAIN, apply_flip
+
+NEWTON_STEPS = 5
+
+
+@kernel
+def choose_anew(view, nodes):
+    """Nodes choose one after the other, and stay as they were if Q would rise; returns its fall."""
+    n_communities = view.z.shape[0]
+    before, gains = np.empty(n_communities, np.uint8), np.empty(n_communities)
+    return choose_rows(view, nodes, before, gains, new_line(view.n), np.zeros(view.n))
+
+
+@bare
+def choose_rows(view, nodes, before, gains, line, y):
+    total = 0.0
+    for i in nodes:
+        if is_alone(view, i):
+            continue
+        load_rows(view, i)
+        here, sender, receiver = own_part(view, i), view.sender[i], view.receiver[i]
+        for k in range(before.size):
+            before[k] = view.z[k, i]
+            set_membership(view, i, k, 0)
+        set_sociality(view, i, 0.0, 0.0)
+        load_rows(view, i)
+        join(view, i, gains)
+        fit_sociality(view, i, line, y)
+        load_rows(view, i)
+        there = own_part(view, i)
+        if there < here - TINY_GAIN:
+            total += here - there
+            refresh_pulls(view, i)
+        else:
+            for k in range(before.size):
+                set_membership(view, i, k, before[k])
+            set_sociality(view, i, sender, receiver)
+    return total
+
+
+@bare
+def is_alone(view, i):
+    """Whether a community would die if i left it."""
+    alone = False
+    for k in range(view.z.shape[0]):
+        alone |= view.z[k, i] == 1 and view.size[k] == 1
+    return alone
+
+
+@bare
+def own_part(view, i):
+    """The part of Q that depends on i's memberships and sociality; its rows must be loaded."""
+    total = row_loss(view.law, view.out, view.links_out, i, 0) + 0.5 * view.priors.sociality * view.sender[i] ** 2
+    if view.directed:
+        total += row_loss(view.law, view.into, view.links_in, i, 0)
+        total += 0.5 * view.priors.sociality * view.receiver[i] ** 2
+    for k in range(view.z.shape[0]):
+        if view.z[k, i]:
+            total += flip_price(view, i, k)
+    return total
+
+
+@bare
+def set_membership(view, i, k, held):
+    view.size[k] += np.int64(held) - np.int64(view.z[k, i])
+    view.z[k, i] = held
+
+
+@bare
+def set_sociality(view, i, sender, receiver):
+    if view.has_sociality:
+        view.sender[i] = sender
+        view.exp_sender[i] = np.exp(min(max(sender, -CLIP), CLIP))
+        if view.directed:
+            view.receiver[i] = receiver
+            view.exp_receiver[i] = np.exp(min(max(receiver, -CLIP), CLIP))
+
+
+@bare
+def join(view, i, gains):
+    """The flip that gains most, again and again; each makes Q fall, so there is an end."""
+    while True:
+        best = -1
+        for k in range(view.z.shape[0]):
+            if view.size[k] - np.int64(view.z[k, i]) > 0:
+                gain = flip_gain(view, i, k, gains)
+                gains[k] = gain
+                if gain > TINY_GAIN and (best < 0 or gain > gains[best]):
+                    best = k
+        if best < 0:
+            return
+        apply_flip(view, i, best)
+
+
+@bare
+def fit_sociality(view, i, line, y):
+    """s_i, and r_i when directed, at their best."""
+    if not view.has_sociality:
+        return
+    for incoming in range(2 if view.directed else 1):
+        row, links = (view.into, view.links_in) if incoming else (view.out, view.links_out)
+        values, exps = (view.receiver, view.exp_receiver) if incoming else (view.sender, view.exp_sender)
+        span = gather_row(view.law, row, links, i, y, line)
+        axis = Axis(values[i], view.priors.sociality, view.lower, BOUND)
+        values[i] += minimise_line(view.law, line, span, axis, NEWTON_STEPS)[0]
+        exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))

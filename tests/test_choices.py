@@ -1,0 +1,58 @@
+"""Choosing anew: what a node reports is what the objective did, and it finds what no single flip could."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from klafter.core.families import FAMILIES, Law
+from klafter.core.objective import objective
+from klafter.core.problem import copy_state, make_priors, make_problem
+from klafter.core.view import look
+from klafter.datasets import make_lfrm
+from klafter.search import dense
+from klafter.search.choices import choose_anew
+
+N = 7
+cases = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 10_000),
+        "directed": st.booleans(),
+        "temperature": st.sampled_from([0.0, 0.5, 1.0]),
+        "sociality": st.booleans(),
+        "covariates": st.integers(0, 2),
+        "k": st.integers(1, 4),
+    }
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@settings(max_examples=15, deadline=None, derandomize=True)
+def test_the_fall_that_is_told_is_the_fall_of_the_objective(family, options):
+    graph, problem, state = oracles.draw_case(family=family, n=N, **options)
+    before, after = oracles.objective(graph, problem, state), copy_state(state)
+    view = look(problem, after)
+    fall = choose_anew(view, np.arange(N))
+    assert fall >= 0.0
+    assert before - oracles.objective(graph, problem, after) == pytest.approx(fall, rel=1e-7, abs=1e-7)
+    assert oracles.is_fresh(view, after)  # what is derived from the state followed
+    assert after.z.any(axis=1).all()  # no community died
+
+
+def test_nodes_of_two_communities_that_sociality_explained_join_both():
+    graph, truth = make_lfrm(60, 3, random_state=3)
+    problem = make_problem(graph, Law(FAMILIES["bernoulli"].code), make_priors())
+    rng = np.random.default_rng(0)
+    z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
+    best = objective(problem, dense.settle(problem, dense.init(problem, rng, z), rng))
+    before, after = [], []
+    for _ in range(4):
+        stuck = dense.step(problem, dense.init(problem, rng), rng)
+        before.append(objective(problem, stuck))
+        after.append(objective(problem, dense.reconsider(problem, stuck, rng)))
+        assert objective(problem, stuck) == before[-1]  # left as it was
+    assert min(before) > best + 10.0
+    assert min(after) == pytest.approx(best, abs=2.0)
