@@ -85,7 +85,7 @@ def main() -> None:
     options = parser.parse_args()
     if "KLAFTER_DATA" not in os.environ and SHARED.is_dir():
         os.environ["KLAFTER_DATA"] = str(SHARED)
-    KLafter(n_init=1, n_smooth=2, random_state=0).fit(load_karate())  # compiles
+    KLafter(n_init=2, n_smooth=6, random_state=0).fit(load_karate())  # compiles
     out = {"command": " ".join(["python benchmarks/speed.py", *sys.argv[1:]]), "networks": {}, "starts": starts()}
     print(json.dumps(out["starts"], indent=1), flush=True)
     for network in options.networks:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klafter.core.families import EXPOSURE
 from klafter.core.kernel import bare, inlined, inner, kernel
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.view import list_members
-from klafter.search.weights_kernels import Sums, collect, gather, n_free, new_sums, spread, sum_derivatives
+from klafter.search.weights_kernels import Sums, add_links, collect, gather, n_free, new_sums, spread, sum_derivatives
 
 MEMORY = 15  # pairs of steps and changes of the slope
 SLOTS = MEMORY + 1  # and one that may turn out to tell nothing
@@ -36,6 +37,7 @@ class Work(NamedTuple):
     changes: np.ndarray
     weights: np.ndarray  # (SLOTS,) 1 / step . change
     shares: np.ndarray
+    links: np.ndarray  # (p,) what links add to the slope, whatever the parameters
     members: np.ndarray
     sums: Sums
     dyads: np.ndarray
@@ -45,7 +47,7 @@ class Work(NamedTuple):
 def new_work(view, p):
     return Work(
         np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p),
-        np.empty(p), np.empty((SLOTS, p)), np.empty((SLOTS, p)), np.empty(SLOTS), np.empty(SLOTS),
+        np.empty(p), np.empty((SLOTS, p)), np.empty((SLOTS, p)), np.empty(SLOTS), np.empty(SLOTS), np.zeros(p),
         list_members(view), new_sums(view), np.zeros((3, view.n)),
     )  # fmt: skip
 
@@ -89,19 +91,30 @@ def set_prior(view, work):
 def look_at(view, theta, slope, work, bends):
     """Value and slope of Q, up to a constant, at theta; and its curvatures, into the scale, where sums are given."""
     sums, bend = work.sums, bends.senders.size > 0
-    sums.pulls[:] = 0.0
-    sums.senders[:] = 0.0
-    sums.receivers[:] = 0.0
-    sums.coefficients[:] = 0.0
+    clear(sums)
     spread(view, theta, work.members)
-    value = sum_derivatives(view, bend, sums, bends, work.dyads)
+    value = sum_derivatives(view, bend, sums, bends, work.dyads, not links_are_linear(view))
     collect(view, work.members, sums, slope)
     if bend:
         collect(view, work.members, bends, work.scale)
     for t in range(theta.size):
-        value += 0.5 * work.precisions[t] * theta[t] * theta[t]
-        slope[t] += work.precisions[t] * theta[t]
+        value += (work.links[t] + 0.5 * work.precisions[t] * theta[t]) * theta[t]
+        slope[t] += work.links[t] + work.precisions[t] * theta[t]
     return value
+
+
+@bare
+def clear(sums):
+    sums.pulls[:] = 0.0
+    sums.senders[:] = 0.0
+    sums.receivers[:] = 0.0
+    sums.coefficients[:] = 0.0
+
+
+@bare
+def links_are_linear(view):
+    """Whether a link adds -y x to the loss of a non-link; dyads with covariates are left to the slow way."""
+    return view.law.code != EXPOSURE and view.coefficients.size == 0
 
 
 @bare
@@ -110,6 +123,10 @@ def minimise(view, work, bends, iterations, tol):
     here, slope, free, scale = work.here, work.slope, work.free, work.scale
     gather(view, here)
     set_prior(view, work)
+    if links_are_linear(view):
+        clear(work.sums)
+        add_links(view, work.sums)
+        collect(view, work.members, work.sums, work.links)
     value = look_at(view, here, slope, work, bends)
     none = Sums(bends.pulls[:0], bends.senders[:0], bends.receivers[:0], bends.coefficients[:0])
     for t in range(scale.size):

@@ -151,10 +151,11 @@ def is_handful(state: State) -> np.ndarray:
     return state.z.sum(axis=1) <= max(min(FEW, TENTH * n), SHARE * n)
 
 
-def worth(problem: Problem, state: State, among: np.ndarray) -> float:
-    """Q, and the price of the free weights of the communities that are marked."""
+def worth(problem: Problem, state: State, among: np.ndarray, most: float = np.inf) -> float:
+    """Q, and the price of the free weights of the communities that are marked; Q alone if that is above ``most``."""
     view = look(problem, state)
-    return total(view) + evidence(view, among)
+    value = total(view)
+    return value + evidence(view, among) if value < most else value
 
 
 def free_price(problem: Problem, state: State) -> float:
@@ -178,7 +179,7 @@ def without_idlers(problem: Problem, state: State, judged: Callable = everyone) 
         if not judged(state)[k]:
             continue
         candidate = without(state, k)
-        there = worth(problem, candidate, judged(candidate))
+        there = worth(problem, candidate, judged(candidate), here + NEAR)
         if here <= there < here + NEAR:
             candidate = fit_weights(problem, candidate, tol=ROUGH)
             there = worth(problem, candidate, judged(candidate))

@@ -30,7 +30,7 @@ def rebuild(problem: Problem, state: State, judged: Callable, rng, most: int = 2
     nodes = np.flatnonzero(state.z[gone].any(axis=0))
     left = copy_state(keep_communities(state, np.delete(np.arange(len(state.z)), gone)))
     other = grow(problem, fit_weights(problem, left, tol=ROUGH), rng, most, nodes, ROUGH)
-    if worth(problem, other, judged(other)) > here + NEAR:
+    if worth(problem, other, judged(other), here + NEAR) > here + NEAR:
         return state
     other = reconsider(problem, settle(problem, other, rng, tol=ROUGH), rng, ROUGH)
     other = without_idlers(problem, other, judged)

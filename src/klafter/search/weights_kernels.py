@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.families import BERNOULLI, curvature, slope
+from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, curvature, slope
 from klafter.core.kernel import bare, inner, kernel
 from klafter.core.lines import Axis, minimise_line, new_line
 from klafter.core.problem import BOUND
@@ -140,7 +140,7 @@ def collect(view, members, sums, vector):
 def derivatives(view, bend):
     """The loss, its slope in every free parameter and, where ``bend`` is set, its curvature along each."""
     slopes, bends, members, room = new_sums(view), new_sums(view), list_members(view), np.zeros((3, view.n))
-    total = sum_derivatives(view, bend, slopes, bends, room)
+    total = sum_derivatives(view, bend, slopes, bends, room, True)
     slope_vector = as_vector(view, members, slopes)
     return total, slope_vector, as_vector(view, members, bends) if bend else slope_vector
 
@@ -155,7 +155,7 @@ def evidence(view, among):
     if view.priors.temperature == 0.0 or not among.any():
         return 0.0
     members, bends = list_members(view), new_sums(view)
-    sum_derivatives(view, True, new_sums(view), bends, np.zeros((3, view.n)))
+    sum_derivatives(view, True, new_sums(view), bends, np.zeros((3, view.n)), view.law.code == EXPOSURE)
     curvatures = as_vector(view, members, bends)
     return sum_evidence(view, among, curvatures)
 
@@ -173,17 +173,22 @@ def sum_evidence(view, among, curvatures):
 
 
 @bare
-def sum_derivatives(view, bend, slopes, bends, room):
-    """Add up both derivatives over all dyads; returns the loss. Of the room the last row is zeros."""
+def sum_derivatives(view, bend, slopes, bends, room, linked):
+    """Add up both derivatives over all dyads; returns the loss. Of the room the last row is zeros.
+
+    Where nothing is ``linked`` all dyads count as non-links: ``add_links`` knows the rest.
+    """
     row, law, links, marks, total = view.out, view.law, view.links_out, room[2], 0.0
     for i in range(view.n):
         begin = 0 if view.directed else i + 1
         load_tail(view, i, row, begin)
-        total += row_loss(law, row, links, i, begin)
+        total += row_loss(law, row, links, i, begin) if linked else row.base[0]
         first, second = room[0, begin:], room[1, begin:]
-        mark(links, i, marks, 1.0)
-        row_derivatives(law, row, marks, begin, first, second[: second.size if bend else 0])
-        mark(links, i, marks, 0.0)
+        if linked:
+            mark(links, i, marks, 1.0)
+        row_derivatives(law, row, marks, begin, first, second[: second.size if bend else 0], linked)
+        if linked:
+            mark(links, i, marks, 0.0)
         add_row(view, i, begin, first, 1, slopes)
         if bend:
             add_row(view, i, begin, second, 2, bends)
@@ -191,7 +196,7 @@ def sum_derivatives(view, bend, slopes, bends, room):
 
 
 @bare
-def row_derivatives(law, row, y, begin, first, second):
+def row_derivatives(law, row, y, begin, first, second, linked):
     """Slope and, where there is room, curvature of the loss of a row's dyads from ``begin`` on, 0 if not observed."""
     x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], y[begin:]
     if law.code == BERNOULLI:  # e^x is there already
@@ -199,13 +204,31 @@ def row_derivatives(law, row, y, begin, first, second):
             first[j] = e[j] / (1.0 + e[j])
         for j in range(second.size):
             second[j] = first[j] * (1.0 - first[j])
-        for j in range(y.size):
+        for j in range(y.size if linked else 0):
             first[j] -= y[j]
     else:
         for j in range(y.size):
             first[j] = seen[j] * slope(law, y[j], x[j])
         for j in range(second.size):
             second[j] = seen[j] * curvature(law, y[j], x[j])
+
+
+@bare
+def add_links(view, sums):
+    """What links add to the slopes of non-links, y times a constant: not for the exposure link.
+
+    loss(y, x) - loss(0, x) is -y x, up to a term in y and times the precision, if any: linear in all parameters.
+    """
+    links, z, scale = view.links_out, view.z, view.law.precision if view.law.code == GAUSSIAN else 1.0
+    for i in range(view.n):
+        for t in range(links.start[i], links.start[i + 1]):
+            j, y = links.node[t], scale * links.value[t]
+            if view.directed or j > i:
+                sums.senders[i] -= y
+                sums.receivers[j] -= y
+                for k in range(z.shape[0]):
+                    if z[k, i]:
+                        sums.pulls[k, j] -= y
 
 
 @inner
@@ -237,7 +260,7 @@ def add_bends(view, k, bends, room):
                 continue
             load_row(view, i, row)
             mark(links, i, y, 1.0)
-            row_derivatives(view.law, row, y, 0, first, second)
+            row_derivatives(view.law, row, y, 0, first, second, True)
             mark(links, i, y, 0.0)
             for m in range(z.shape[0]):
                 if side and m == k:
