@@ -24,6 +24,7 @@ from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
 FEW_NODES, RUNS = 500, (6, 4)  # restarts up to so many nodes, and beyond
+CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
 FINALISTS = 2  # restarts whose communities are rebuilt
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
 FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
@@ -40,7 +41,9 @@ class KLafter(Growing):
     family : {"bernoulli", "poisson", "gaussian"}
         What link values are: 0/1, counts, or real numbers.
     link : {"auto", "logit", "exposure"}
-        For 0/1 links: "logit" uses the dense engine, "exposure" the sparse one; "auto" takes logit to 2,500 nodes.
+        For 0/1 links: "logit" uses the dense engine, "exposure" the sparse one. "auto" takes logit to 500 nodes and
+        exposure beyond 2,500; between them it tries both, and takes exposure where that describes the network clearly
+        better: in less than 96% of what logit needs.
     penalty : float
         Price of one more community, lambda^2 in the paper.
     temperature : float
@@ -209,17 +212,22 @@ class KLafter(Growing):
         return Recipe(self.n_communities, most, self.max_iter, self.tol, self.n_smooth, max_draws)
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
-        link = self._link(graph)
+        link, stop, found = self._link(graph), threading.Event(), None
+        if link == "logit" and client is None and self._may_choose(graph):
+            if self.warm_start and previous is not None:
+                link = self.link_
+            elif found := self._exposure_if_better(graph, seeds, callback, stop):
+                link = "exposure"
         point = self._warm_point(graph, previous, link)
         self.link_ = link
         if link == "exposure":
-            self._fit_large(graph, seeds, callback, client, point)
+            self._fit_large(graph, seeds, callback, client, point, found, stop)
+            self.notes_ += [CHOSEN] if found else []
             return
         problem, unit = self._problem(graph)
         warm = None if point is None else self._warm_state(graph, previous, point, unit)
-        n_runs = self._n_runs(graph.n_nodes)
+        n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
         tasks = [Task(r, n_runs, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(n_runs))]
-        recipe, stop = self._recipe(graph.n_nodes), threading.Event()
         with announce_compilation():
             outcomes = run(partial(_job, problem, recipe, callback), tasks, self.n_jobs, client, stop)
             if self.n_communities is None and not stop.is_set():
@@ -234,8 +242,22 @@ class KLafter(Growing):
             for r, outcome in zip(best, run(job, pairs, self.n_jobs, client, stop)):
                 outcomes[r] = outcome
 
-    def _fit_large(self, graph: Graph, seeds, callback, client, point: Draw | None) -> None:
-        """One search on a large graph, n_init on a small one; threads work inside each, or a cluster."""
+    def _may_choose(self, graph: Graph) -> bool:
+        """Whether ``link="auto"`` may try both links: either engine must be able to, and quick enough."""
+        open_end = self.n_communities is None and self.max_communities is None and self.temperature > 0.0
+        return self.link == "auto" and open_end and not graph.covariates and graph.n_nodes > FEW_NODES
+
+    def _exposure_if_better(self, graph: Graph, seeds, callback, stop):
+        from klafter.models import linking  # the sparse engine, which small networks do without
+
+        with announce_compilation():
+            return linking.search_if_better(self, graph, seeds, callback, stop)
+
+    def _fit_large(self, graph: Graph, seeds, callback, client, point: Draw | None, found=None, stop=None) -> None:
+        """One search on a large graph, n_init on a small one; threads work inside each, or a cluster.
+
+        What was ``found`` already is the first.
+        """
         from klafter.models import distributed, large  # the sparse engine, which small networks do without
 
         if client is not None:
@@ -243,7 +265,9 @@ class KLafter(Growing):
         n_runs = self._n_runs(graph.n_nodes) if graph.n_nodes <= SEVERAL_LIMIT else 1
         with announce_compilation():
             tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
-            outcomes = run(partial(large.search, self, graph, callback), tasks)
+            outcomes = [] if found is None else [found]
+            if not outcomes or not stop.is_set():
+                outcomes += run(partial(large.search, self, graph, callback), tasks[len(outcomes) :], stop=stop)
         return large.keep(self, outcomes)
 
     def _heard(self) -> list[Draw]:

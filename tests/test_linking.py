@@ -1,0 +1,105 @@
+"""link="auto" between the sizes where one engine is the obvious one: the network decides."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from klafter.core.families import Law
+from klafter.core.objective import objective
+from klafter.core.problem import make_priors, make_problem
+from klafter.datasets import make_lfrm, make_overlapping
+from klafter.evaluation import matched_f1
+from klafter.models import KLafter, klafter, large, linking
+from klafter.search import dense
+from klafter.search.weights import price_of_parameters
+
+QUICK = {"n_init": 2, "n_smooth": 12, "random_state": 0}
+
+
+@pytest.fixture
+def undecided(monkeypatch):
+    """Networks from 100 nodes on are asked."""
+    monkeypatch.setattr(klafter, "FEW_NODES", 100)
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    return make_overlapping(300, community_size=40, mean_degree=15, memberships=(1, 2), random_state=0)
+
+
+def test_overlapping_communities_of_few_links_are_left_to_exposure(undecided, overlapping):
+    graph, truth = overlapping
+    one, two = (KLafter(n_jobs=n_jobs, **QUICK).fit(graph) for n_jobs in (1, 2))
+    assert one.link_ == two.link_ == "exposure"
+    assert one.objective_ == two.objective_
+    assert len(one.restarts_) == 2
+    assert matched_f1(truth.communities(), one.communities()) > 0.95
+    assert one.notes_ == [klafter.CHOSEN]
+
+
+def test_logit_stays_where_it_is_as_good_and_its_restarts_are_the_same(undecided):
+    graph, _ = make_lfrm(110, 4, random_state=0)
+    chosen, asked = KLafter(**QUICK).fit(graph), KLafter(link="logit", **QUICK).fit(graph)
+    assert chosen.link_ == "logit"
+    assert chosen.objective_ == asked.objective_
+    assert not chosen.notes_
+
+
+@pytest.mark.parametrize(
+    "options", [{"link": "logit"}, {"n_communities": 3}, {"max_communities": 9}, {"temperature": 0.0}]
+)
+def test_nothing_is_chosen_where_only_one_engine_can(undecided, overlapping, options, monkeypatch):
+    monkeypatch.setattr(linking, "search_if_better", None)
+    model = KLafter(n_init=1, n_smooth=0, max_iter=1, random_state=0, **options)
+    assert model.fit(overlapping[0]).link_ == "logit"
+
+
+def test_a_warm_start_stays_with_the_link_that_was_chosen(undecided, overlapping):
+    model = KLafter(warm_start=True, **QUICK).fit(overlapping[0])
+    last = model.objective_
+    assert model.fit(overlapping[0]).link_ == "exposure"
+    assert model.history_[0].objective == pytest.approx(last)
+
+
+@pytest.mark.parametrize("when", [1, 2])
+def test_whoever_stops_while_both_are_tried_has_a_model(undecided, overlapping, when):
+    told = []
+    model = KLafter(**QUICK).fit(overlapping[0], callback=lambda p: told.append(p) or len(told) == when)
+    assert model.link_ == "exposure"
+    assert len(model.restarts_) == 1
+    assert len(told) == when
+
+
+def test_the_price_of_parameters_is_laplaces():
+    """Against a determinant of diagonal curvatures by differences, on a network without communities."""
+    graph, _ = make_lfrm(20, 2, random_state=1)
+    problem = make_problem(graph, Law(0), make_priors())
+    state = dense.init(problem, np.random.default_rng(0))
+    step, priced = 1e-3, 0.0
+    for values, precision in ((state.offset, problem.priors.offset), (state.sender, problem.priors.sociality)):
+        for i in range(len(values)):
+            around = []
+            for shift in (-step, 0.0, step):
+                values[i] += shift
+                around.append(objective(problem, state))
+                values[i] -= shift
+            bend = (around[0] - 2 * around[1] + around[2]) / step**2
+            priced += 0.5 * np.log(bend / precision)
+    assert price_of_parameters(problem, state) == pytest.approx(priced, rel=1e-3)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_what_exposure_takes_is_its_objective_and_a_price_for_each_number(directed):
+    links = sparse.random_array((30, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
+    links.data[:] = 1.0
+    links = links if directed else links.maximum(links.T)
+    links = sparse.csr_array(links - sparse.diags_array(links.diagonal()))
+    links.eliminate_zeros()
+    model = KLafter(link="exposure", n_init=1, random_state=0)
+    graph = klafter.Graph(links, directed=directed)
+    seed = np.random.SeedSequence(0)
+    outcome = large.search(model, graph, lambda progress: None, large.Task(0, 1, seed, None), None)
+    degrees = [links.sum(axis=1), links.sum(axis=0)] if directed else [links.sum(axis=1)]
+    price = sum(0.5 * np.log1p(degree / 5.0).sum() for degree in degrees)
+    price += 0.5 * (len(outcome.state.size) + 1) * np.log(links.nnz if directed else links.nnz / 2)
+    assert linking.described_by_exposure(outcome) == pytest.approx(outcome.history[-1].objective + price)
