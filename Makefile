@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RIVALS := .venv-bench
 NETWORKS ?= $(KLAFTER_DATA)/networks
 bench: export KLAFTER_DATA ?= ../shared/data
 
@@ -45,24 +46,30 @@ $(VENV)/.docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs,data]"
 	@touch $@
 
-bench: install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+# rivals ask for older versions of what klafter needs, so they have an environment of their own
+$(RIVALS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(RIVALS)
+	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	@touch $@
+
+bench: install $(RIVALS)/.ready
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/siblings.py
-	$(BIN)/python benchmarks/affinities.py --draws 2500
+	$(RIVALS)/bin/python benchmarks/affinities.py --draws 2500
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/planted.py
 	$(BIN)/python benchmarks/scale.py 10000 100000 1000000 --lfr $(NETWORKS)/lfr_overlap_n1000_k28
 	$(BIN)/python benchmarks/scale.py 10000 --degree 10 --seeds 3 --output benchmarks/results/scale_sparse_communities.json
 	$(BIN)/python benchmarks/scale_figure.py
 	$(BIN)/python benchmarks/online.py
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/reading.py
-	$(BIN)/python benchmarks/networks.py $(NETWORKS)
-	$(BIN)/python benchmarks/compare.py --networks $(NETWORKS)
+	$(RIVALS)/bin/python benchmarks/networks.py $(NETWORKS)
+	$(RIVALS)/bin/python benchmarks/compare.py --networks $(NETWORKS)
 	$(BIN)/python benchmarks/results_table.py
 
 clean:
-	rm -rf $(VENV) build dist demo docs/_build docs/generated docs/gallery docs/sg_execution_times.rst
+	rm -rf $(VENV) $(RIVALS) build dist demo docs/_build docs/generated docs/gallery docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 clean-cache:

@@ -162,6 +162,26 @@ def scale() -> list[str]:
     return [*lines, "", *(f"`{command}`" for command in commands), ""]
 
 
+def planted() -> list[str]:
+    """Planted communities of small networks, default fits."""
+    path = RESULTS / "planted.json"
+    if not path.exists():
+        return []
+    saved = json.loads(path.read_text())
+    lines = ["Planted communities of small networks, `KLafter()`, fresh seeds; average F1 of each fit:", ""]
+    lines += ["| network | link | found / planted | average F1 | CPU seconds |", "|---|---|---|---|---|"]
+    for network in dict.fromkeys(row["network"] for row in saved["fits"]):
+        rows = [row for row in saved["fits"] if row["network"] == network]
+        cells = [
+            ", ".join(dict.fromkeys(row["link"] for row in rows)),
+            ", ".join(f"{row['found']} / {row['planted']}" for row in rows),
+            ", ".join(f"{row['f1']:.3f}" for row in rows),
+            ", ".join(f"{row['cpu_seconds']:.0f}" for row in rows),
+        ]
+        lines.append(f"| {network} | " + " | ".join(cells) + " |")
+    return [*lines, "", f"`{saved['command']}`; CPU seconds on a busy machine.", ""]
+
+
 def overlap() -> list[str]:
     """Average F1 to known overlapping communities, beside rivals."""
     path = RESULTS / "overlap.json"
@@ -231,7 +251,7 @@ def real() -> None:
 def main():
     real()
     readme = ROOT / "README.md"
-    body = "\n".join(quality() + siblings() + sampler_speed() + speed() + scale() + overlap() + links())
+    body = "\n".join(quality() + siblings() + sampler_speed() + speed() + planted() + scale() + overlap() + links())
     pattern = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
     readme.write_text(pattern.sub(lambda m: f"{m[1]}\n{body}\n{m[2]}", readme.read_text()))
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from klafter.cli.screen import Remarks
 
 # how far a run is when a stage begins, and when it ends
-STAGES = {"search": (0.0, 0.5), "smoothing": (0.5, 0.95), "rebuilding": (0.95, 1.0)}
+STAGES = {"choosing": (0.0, 0.0), "search": (0.0, 0.5), "smoothing": (0.5, 0.95), "rebuilding": (0.95, 1.0)}
 
 
 class Meter:

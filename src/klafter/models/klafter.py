@@ -59,10 +59,10 @@ class KLafter(Growing):
         Weight of the structural expert beside the model in predictions of 0/1 links, whose log odds are averaged;
         0 turns it off.
     n_init : int or "auto"
-        Restarts: the best gives the communities, predictions average all. The best is the one with the
-        lowest objective, communities of a handful of nodes paying for their affinities by Laplace's method. On small
-        networks each restart begins several times. "auto" makes six up to 500 nodes and four beyond. From 5,000 nodes
-        on there is one.
+        Restarts: the best gives the communities, predictions average all. The best is the one with the lowest
+        objective, communities paying for their affinities by Laplace's method (on networks of a few dozen nodes only
+        handfuls do). The two best go on by rebuilding communities. On small networks each restart begins several times.
+        "auto" makes six up to 500 nodes and four beyond. From 5,000 nodes on there is one.
     n_smooth : int
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
@@ -215,7 +215,7 @@ class KLafter(Growing):
         link, stop, found = self._link(graph), threading.Event(), None
         if link == "logit" and client is None and self._may_choose(graph):
             if self.warm_start and previous is not None:
-                link = self.link_
+                link = "exposure" if self.link_ == "exposure" else link
             elif found := self._exposure_if_better(graph, seeds, callback, stop):
                 link = "exposure"
         point = self._warm_point(graph, previous, link)

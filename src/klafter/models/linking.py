@@ -25,13 +25,18 @@ CHOICE = (1_000_000,)
 
 def search_if_better(model, graph: Graph, seeds, callback, stop) -> large.Outcome | None:
     """What the sparse engine finds, if that describes the network clearly better than the dense one, or Ctrl-C came."""
+    n_runs = model._n_runs(graph.n_nodes)
+
+    def tell(progress):
+        return callback(progress._replace(stage="choosing", n_runs=n_runs))
+
     first, second = np.random.SeedSequence(seeds.entropy, spawn_key=CHOICE).spawn(2)  # restarts have the others
-    found = large.search(model, graph, callback, large.Task(0, 1, first, None), stop)
+    found = large.search(model, graph, tell, large.Task(0, 1, first, None), stop)
     if stop.is_set():
         return found
     problem, _ = model._problem(graph)
     recipe = model._recipe(graph.n_nodes)._replace(n_smooth=0)
-    rival = restart(problem, recipe, Task(0, 1, second, None), callback, stop)
+    rival = restart(problem, recipe, Task(0, 1, second, None), tell, stop)
     if stop.is_set() or described_by_exposure(found) < AHEAD * described_by_logit(rival.problem, rival.state):
         return found
     return None
