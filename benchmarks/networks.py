@@ -191,12 +191,13 @@ def main() -> None:
             rows.append({"network": name, "nodes": graph.n_nodes, "links": graph.n_links, "tool": tool, **facts})
             sys.stdout.write(json.dumps(rows[-1]) + "\n")
             sys.stdout.flush()
-            save(rows)
+            save(rows, args.patience)
 
 
-def save(rows: list[dict]) -> None:
+def save(rows: list[dict], patience: float) -> None:
     """What was measured so far."""
-    RESULTS.write_text(json.dumps({"command": "python benchmarks/networks.py FOLDER", "fits": rows}, indent=1) + "\n")
+    command = f"python benchmarks/networks.py FOLDER --patience {patience:g}"
+    RESULTS.write_text(json.dumps({"command": command, "fits": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
