@@ -91,3 +91,22 @@ def test_an_interrupt_while_rebuilding_keeps_what_the_restarts_found():
     model = KLafter(n_init=2, n_smooth=12, random_state=0).fit(graph, callback=interrupt)
     assert len(model.restarts_) == 2
     assert model.n_communities_ >= 1
+
+
+def test_whoever_stops_while_rebuilding_hears_no_more_and_keeps_the_best():
+    told = []
+
+    def stop(progress):
+        told.append(progress)
+        return progress.stage == "rebuilding" and progress.step == 3
+
+    graph, _ = make_lfrm(60, 3, random_state=0)
+    options = {"n_init": 2, "n_smooth": 0, "random_state": 0}
+    stopped = KLafter(**options).fit(graph, callback=stop)
+    assert (told[-1].stage, told[-1].step) == ("rebuilding", 3)
+    assert len(stopped.restarts_) == 2
+    assert stopped.objective_ == pytest.approx(objective(stopped._problem(graph)[0], best_state(stopped, graph)))
+
+
+def best_state(model, graph):
+    return model._warm_state(graph, graph, model.point_, 1.0)

@@ -93,7 +93,7 @@ class Descent:
         return refit_law(problem, state), state
 
     def run(self, problem: Problem, state: State) -> Outcome:
-        """Moves until Q hardly falls."""
+        """Moves until Q hardly falls; none if the restart was stopped before."""
         recipe, history, converged = self.recipe, [], False
 
         def note(t, problem, state):
@@ -109,7 +109,8 @@ class Descent:
 
         problem = refit_law(problem, state)
         note(0, problem, state)
-        problem, state = iterate(self.move, (problem, state), recipe.max_iter, done, self.stop)
+        n_steps = 0 if self.stopped() else recipe.max_iter
+        problem, state = iterate(self.move, (problem, state), n_steps, done, self.stop)
         paid = worth(problem, state, paying(problem)(state))
         return Outcome(state, problem, history[-1].objective, paid, history, converged, [])
 
