@@ -30,11 +30,9 @@ class PlainView:
 
     def __init__(self, problem, state):
         self.priors, self.directed, self.n = problem.priors, problem.dyads.directed, problem.dyads.n
-        self.y, self.seen = np.zeros((self.n, self.n)), ~np.eye(self.n, dtype=bool)
-        for matrix, rows in ((self.y, problem.dyads.links_out), (self.seen, problem.dyads.hidden_out)):
-            for i in range(self.n):
-                where = slice(rows.start[i], rows.start[i + 1])
-                matrix[i, rows.node[where]] = rows.value[where] if matrix is self.y else False
+        links = problem.dyads.links_out
+        self.y, self.seen = np.zeros((self.n, self.n)), problem.seen_out.astype(bool)
+        self.y[np.repeat(np.arange(self.n), np.diff(links.start)), links.node] = links.value
         self.state, self.z, self.w = state, state.z, state.w
         self.free = weights.free_entries(problem, state)
 
@@ -155,9 +153,11 @@ def choose_anew(view, nodes) -> float:
         if view.free.sociality:
             state.sender[i] = state.receiver[i] = 0.0
         join(view, i)
-        if view.free.sociality:
-            fit_sociality(view, i)
-        there = own_part(view, i)
+        there = np.inf
+        if (view.z[:, i] != held).any():
+            if view.free.sociality:
+                fit_sociality(view, i)
+            there = own_part(view, i)
         if there < here - TINY_GAIN:
             total += here - there
         else:
@@ -400,7 +400,10 @@ def plain_kernels():
     """Within, the dense search runs on the functions above."""
     swaps = [
         (core_objective, {"look": PlainView, "total": total}),
-        (dense, {"look": PlainView, "descend": descend, "births": births, "choose_anew": choose_anew}),
+        (dense, {
+            "look": PlainView, "descend": descend, "births": births, "choose_anew": choose_anew,
+            "fit_parameters": fit_parameters,
+        }),
         (moves, {
             "look": PlainView, "total": total, "descend": descend, "fit_column": fit_column, "evidence": evidence,
         }),

@@ -133,8 +133,9 @@ def two_cliques():
     """Two cliques of five, far apart, and a problem at T = 1."""
     y = np.kron(np.eye(2), np.ones((5, 5)))
     graph = oracles.draw_case(0, "bernoulli", n=N, covariates=0).graph.replace(links=y, hidden=None)
-    template = oracles.draw_case(0, "bernoulli", n=N, covariates=0, sociality=False)
-    return graph, template.problem._replace(dyads=graph.dyads), template.state
+    case = oracles.draw_case(0, "bernoulli", n=N, covariates=0, sociality=False)
+    law, priors, offset = case.problem.law, case.problem.priors, case.problem.has_offset
+    return graph, make_problem(graph, law, priors, offset=offset, sociality=False), case.state
 
 
 def state_with(state, columns):

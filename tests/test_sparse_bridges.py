@@ -97,7 +97,7 @@ def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, co
         on[i, k], off[i, k] = 1, 0
         fall = slow_objective(graph, problem, state, ties, off) - slow_objective(graph, problem, state, ties, on)
         tried = z[i, k] or (w[k] @ z[links[i]].T).any() or (w[:, k] @ z[links[:, i]].T).any()
-        chance = (1 / (1 + np.exp(-fall)) if off[:, k].any() else 1.0) if tried else 0.0
+        chance = (1 / (1 + np.exp(-fall)) if off[:, k].any() else z[i, k]) if tried else 0.0  # of a dead one none
         assert chances[i, k] == pytest.approx(chance if chance > FAINT else 0.0, abs=1e-9)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI, curvature, loss, slope
 from klafter.core.kernel import bare, inlined, inner
-from klafter.core.rows import BLOCK, mark
+from klafter.core.odds import BLOCK
+from klafter.core.rows import mark
 
 HALVINGS = 12  # of a Newton step before it is given up
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI
 from klafter.core.kernel import bare, kernel
+from klafter.core.odds import has_odds, sum_odds_losses
 from klafter.core.problem import Problem, State
 from klafter.core.rows import load_rows, load_tail, row_loss, shift_loss, shift_odds
 from klafter.core.view import look
@@ -30,6 +31,8 @@ def total(view):
 
 @bare
 def sum_losses(view):
+    if has_odds(view):
+        return sum_odds_losses(view, view.out.e)
     total = 0.0
     for i in range(view.n):
         first = 0 if view.directed else i + 1

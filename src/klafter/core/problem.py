@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.families import EXPOSURE, Law
-from klafter.graph import Dyads, Graph
+from klafter.graph import Dyads, Graph, Rows
 
 BOUND = 30.0  # no weight goes beyond: without a prior, separable data would send it to infinity
 FLOOR = 1e-6  # the smallest background exposure: below it, an unexplained link would be impossible
@@ -35,9 +35,11 @@ class Priors(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The data, the family and the prices, as kernels read them."""
+    """The data, the family and the prices, as kernels read them. Which dyads are hidden is also told by ``seen``."""
 
     dyads: Dyads
+    seen_out: np.ndarray  # (n, n) of 0/1, uint8: which dyads were observed, by source
+    seen_in: np.ndarray  # by target; the same array when undirected
     law: Law
     priors: Priors
     lower: float  # of every parameter: 0 where x must not be negative
@@ -71,7 +73,18 @@ def make_priors(
 def make_problem(graph: Graph, law: Law, priors: Priors, *, offset=True, sociality=True) -> Problem:
     """The problem of a graph."""
     lower = 0.0 if law.code == EXPOSURE else -BOUND
-    return Problem(graph.dyads, law, priors, lower, bool(offset), bool(sociality))
+    dyads = graph.dyads
+    seen_out = _observed(dyads.hidden_out)
+    seen_in = np.ascontiguousarray(seen_out.T) if dyads.directed else seen_out
+    return Problem(dyads, seen_out, seen_in, law, priors, lower, bool(offset), bool(sociality))
+
+
+def _observed(hidden: Rows) -> np.ndarray:
+    n = len(hidden.start) - 1
+    seen = np.ones((n, n), np.uint8)
+    np.fill_diagonal(seen, 0)
+    seen[np.repeat(np.arange(n), np.diff(hidden.start)), hidden.node] = 0
+    return seen
 
 
 def empty_state(problem: Problem) -> State:

@@ -10,60 +10,9 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, POISSON, loss
 from klafter.core.kernel import bare, inlined
+from klafter.core.odds import load_odds, log_odds, log_product, log_quotient, log_sum
 from klafter.core.responses import CLIP
 from klafter.core.view import SAFE
-
-BLOCK = 256  # factors of 1 + e^x multiplied before one logarithm is taken
-
-
-@inlined
-def log_product(e, factors, k):
-    """sum_j log(1 + e_j f_j) with row k of the factors, one logarithm for a block of terms."""
-    total = 0.0
-    for start in range(0, e.size, BLOCK):
-        stop = min(start + BLOCK, e.size)
-        some, f, p = e[start:stop], factors[k, start:stop], 1.0
-        for j in range(some.size):
-            p *= 1.0 + some[j] * f[j]
-        if p < 1e300:
-            total += np.log(p)
-        else:  # the product overflowed
-            for j in range(some.size):
-                total += np.log1p(some[j] * f[j])
-    return total
-
-
-@inlined
-def log_quotient(e, factors, k):
-    """sum_j log(1 + e_j / f_j)."""
-    total = 0.0
-    for start in range(0, e.size, BLOCK):
-        stop = min(start + BLOCK, e.size)
-        some, f, p = e[start:stop], factors[k, start:stop], 1.0
-        for j in range(some.size):
-            p *= 1.0 + some[j] / f[j]
-        if p < 1e300:
-            total += np.log(p)
-        else:  # the product overflowed
-            for j in range(some.size):
-                total += np.log1p(some[j] / f[j])
-    return total
-
-
-@bare
-def log_sum(e):
-    """sum_j log(1 + e_j)."""
-    total = 0.0
-    for start in range(0, e.size, BLOCK):
-        some, p = e[start : min(start + BLOCK, e.size)], 1.0
-        for j in range(some.size):
-            p *= 1.0 + some[j]
-        if p < 1e300:
-            total += np.log(p)
-        else:  # the product overflowed
-            for j in range(some.size):
-                total += np.log1p(some[j])
-    return total
 
 
 @bare
@@ -187,52 +136,33 @@ def load_row(view, i, row):
 
 @bare
 def load_tail(view, i, row, first):
-    """The part of the row from j = first on: a sum over all dyads needs each undirected one once.
-
-    Loops run over slices from 0 on: one that begins at a variable is not vectorised.
-    """
-    incoming, z, law = row.base[2] != 0.0, view.z, view.law
-    exps, exp_own, exp_other = view.exp_out, view.exp_sender, view.exp_receiver[first:]
-    hidden = view.hidden_out
-    if incoming:
-        exps, exp_own, exp_other = view.exp_in, view.exp_receiver, view.exp_sender[first:]
-        hidden = view.hidden_in
-    e, factor, reach = row.e[first:], np.exp(view.offset[0]) * exp_own[i], 0.0
-    for j in range(e.size):
-        e[j] = factor * exp_other[j]
-    for k in range(z.shape[0]):
-        if z[k, i]:
-            reach += view.reach[k]
-            exp_k = exps[k, first:]
-            for j in range(e.size):
-                e[j] *= exp_k[j]
-    row.e[i] = 0.0
-    for t in range(hidden.start[i + 1] - 1, hidden.start[i] - 1, -1):
-        if hidden.node[t] < first:
-            break
-        row.e[hidden.node[t]] = 0.0
-    row.base[1] = 0.0
+    """The part of the row from j = first on: a sum over all dyads needs each undirected one once."""
+    law, e = view.law, row.e[first:]
+    reach = load_odds(view, i, first, row.base[2] != 0.0, e)
     unsafe = reach > SAFE or view.coefficients.size > 0
-    if law.code != BERNOULLI or unsafe:
-        load_x(view, i, row, first)
+    row.base[1] = 0.0
+    if law.code == BERNOULLI and not unsafe:
+        row.base[0] = log_sum(e)
+        return
+    load_x(view, i, row, first)
     if unsafe and (law.code == BERNOULLI or law.code == POISSON):
         exponentiate(row, first)
-    row.base[0] = nonlink_loss(view.law, row, first)
+    row.base[0] = nonlink_loss(law, row, first)
 
 
 @bare
 def load_x(view, i, row, first):
     """x itself, and which dyads were observed."""
     x, seen, z = row.x[first:], row.seen[first:], view.z
-    hidden, covariates, which = view.hidden_out, view.covariates_out, view.which_out
+    observed, covariates, which = view.seen_out[i, first:], view.covariates_out, view.which_out
     pull, own, other = view.pull_out, view.sender, view.receiver[first:]
     if row.base[2] != 0.0:
-        hidden, covariates, which = view.hidden_in, view.covariates_in, view.which_in
+        observed, covariates, which = view.seen_in[i, first:], view.covariates_in, view.which_in
         pull, own, other = view.pull_in, view.receiver, view.sender[first:]
     constant = view.offset[0] + own[i]
     for j in range(x.size):
         x[j] = constant + other[j]
-        seen[j] = 1.0
+        seen[j] = observed[j]
     for k in range(z.shape[0]):
         if z[k, i]:
             pull_k = pull[k, first:]
@@ -240,9 +170,6 @@ def load_x(view, i, row, first):
                 x[j] += pull_k[j]
     for t in range(covariates.start[i], covariates.start[i + 1]):
         row.x[covariates.node[t]] += view.coefficients[which[t]] * covariates.value[t]
-    row.seen[i] = 0.0
-    for t in range(hidden.start[i], hidden.start[i + 1]):
-        row.seen[hidden.node[t]] = 0.0
 
 
 @inlined
@@ -269,19 +196,6 @@ def row_loss(law, row, links, i, first):
         if links.node[t] >= first:
             total += link_term(law, links.value[t], x_of(law, row, links.node[t]))
     return total
-
-
-@bare
-def log_odds(e, links, i, first):
-    """sum of x over the links of i with j >= first, all of value 1, one logarithm for many."""
-    total, p = 0.0, 1.0
-    for t in range(links.start[i], links.start[i + 1]):
-        if links.node[t] >= first:
-            p *= e[links.node[t]]
-            if p < 1e-150 or p > 1e150:
-                total += np.log(p)
-                p = 1.0
-    return total + np.log(p)
 
 
 @inlined

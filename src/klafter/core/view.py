@@ -41,8 +41,8 @@ class Fields(NamedTuple):
     has_sociality: bool
     links_out: Rows
     links_in: Rows
-    hidden_out: Rows
-    hidden_in: Rows
+    seen_out: np.ndarray
+    seen_in: np.ndarray
     covariates_out: Rows
     covariates_in: Rows
     which_out: np.ndarray
@@ -91,8 +91,8 @@ def look(problem, state):
         pull_in, exp_in, exp_receiver = np.empty(shape), np.empty(shape), np.empty(n)
     view = View(
         problem.law, problem.priors, n, directed, problem.lower, problem.has_offset, problem.has_sociality,
-        dyads.links_out, dyads.links_in, dyads.hidden_out, dyads.hidden_in, dyads.covariates_out, dyads.covariates_in,
-        dyads.which_out, dyads.which_in,
+        dyads.links_out, dyads.links_in, problem.seen_out, problem.seen_in,
+        dyads.covariates_out, dyads.covariates_in, dyads.which_out, dyads.which_in,
         state.z, state.w, state.offset, state.sender, state.receiver, state.coefficients,
         np.empty(shape[0], np.int64), pull_out, pull_in, exp_out, exp_in, exp_sender, exp_receiver, np.empty(shape[0]),
         new_row(n, 0.0), new_row(n, 1.0),
@@ -103,31 +103,29 @@ def look(problem, state):
 
 @inner
 def list_members(view):
-    """(K, n): the members of each community, of which the first size[k] entries count."""
+    """(K, n): the members of each community, of which the first size[k] entries count; and the sizes."""
     members = np.empty(view.z.shape, np.int64)  # a second width would compile every callee twice
-    sort_members(view.z, members)
+    sort_members(view.z, members, view.size)
     return members
 
 
 @bare
-def sort_members(z, members):
+def sort_members(z, members, sizes):
     for k in range(z.shape[0]):
         size = 0
         for i in range(z.shape[1]):
             if z[k, i]:
                 members[k, size] = i
                 size += 1
+        sizes[k] = size
 
 
 @bare
 def refresh(view, members):
     """All that is derived from the state."""
-    for k in range(view.z.shape[0]):
-        view.size[k] = 0
-        for i in range(view.n):
-            view.size[k] += view.z[k, i]
     for i in range(view.n):
         view.exp_sender[i] = np.exp(view.sender[i])
+    for i in range(view.n if view.directed else 0):
         view.exp_receiver[i] = np.exp(view.receiver[i])
     refresh_columns(view, members)
 
@@ -183,13 +181,14 @@ def refresh_columns(view, members):
             reach[k] = reach[k] if side == 1 else 0.0
             for j in range(n):
                 pull[k, j] = 0.0
+                exps[k, j] = 1.0
             for m in range(n_communities):
                 weight = w[m, k] if side == 1 else w[k, m]
+                factor = np.exp(weight)
                 for s in range(size[m]):
                     pull[k, members[m, s]] += weight
+                    exps[k, members[m, s]] *= factor
             for j in range(n):
-                if pull[k, j] == 0.0:  # of most nodes, and most communities
-                    exps[k, j] = 1.0
-                else:
-                    exps[k, j] = np.exp(min(max(pull[k, j], -CLIP), CLIP))
-                    reach[k] = max(reach[k], abs(pull[k, j]))
+                reach[k] = max(reach[k], abs(pull[k, j]))
+            for j in range(n if reach[k] > CLIP else 0):
+                exps[k, j] = np.exp(min(max(pull[k, j], -CLIP), CLIP))

@@ -5,9 +5,10 @@ import numpy as np
 from klafter.core.families import BERNOULLI, curvature, loss, slope
 from klafter.core.kernel import bare, inner
 from klafter.core.lines import Axis, Span, gather_row, new_line, put, sample_line, sum_chances
+from klafter.core.odds import log_product
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
-from klafter.core.rows import load_row, load_tail, log_product, mark
+from klafter.core.rows import load_row, load_tail, mark
 from klafter.core.view import list_members
 from klafter.search import blocks
 
@@ -19,6 +20,7 @@ def draw_affinities(view, rng):
     """Every free entry of W between living communities once."""
     members, largest = list_members(view), blocks.largest_size(view)
     draw_entries(view, members, blocks.new_block(largest, view.n), new_line(largest * largest), rng)
+    blocks.measure_reach(view)
 
 
 @bare
@@ -33,7 +35,7 @@ def draw_entries(view, members, block, line, rng):
                 precision = view.priors.diagonal if k == m else view.priors.offdiagonal
                 axis = Axis(view.w[k, m], precision, view.lower, BOUND)
                 delta = sample_line(view.law, line, span, axis, WEIGHT_WIDTH, rng)
-                blocks.shift_weight(view, k, m, delta)
+                blocks.shift_weight(view, members, k, m, delta)
                 blocks.shift_block(view, members, block, k, m, delta)
 
 

@@ -130,25 +130,37 @@ def shift_some(law, x, e, nodes, delta, factor):
 
 
 @bare
-def shift_weight(view, k, m, delta):
+def shift_weight(view, members, k, m, delta):
     """w_km += delta, and the pulls with it."""
     factor = np.exp(delta)
     view.w[k, m] += delta
     view.reach[k] += abs(delta)
-    shift_pulls(view.z, view.pull_out, view.exp_out, k, m, delta, factor)
+    shift_pulls(view, members, view.pull_out, view.exp_out, k, m, delta, factor)
     if view.directed:
         view.reach[m] += abs(delta)
-        shift_pulls(view.z, view.pull_in, view.exp_in, m, k, delta, factor)
+        shift_pulls(view, members, view.pull_in, view.exp_in, m, k, delta, factor)
     elif k != m:
         view.w[m, k] += delta
         view.reach[m] += abs(delta)
-        shift_pulls(view.z, view.pull_out, view.exp_out, m, k, delta, factor)
+        shift_pulls(view, members, view.pull_out, view.exp_out, m, k, delta, factor)
 
 
 @bare
-def shift_pulls(z, pull, exps, k, m, delta, factor):
+def shift_pulls(view, members, pull, exps, k, m, delta, factor):
     """The pulls of k by the members of m."""
-    for j in range(z.shape[1]):
-        if z[m, j]:
-            pull[k, j] += delta
-            exps[k, j] *= factor
+    for u in range(view.size[m]):
+        j = members[m, u]
+        pull[k, j] += delta
+        exps[k, j] *= factor
+
+
+@bare
+def measure_reach(view):
+    """The largest pulls, after many shifts each of which may have added to them."""
+    for k in range(view.z.shape[0]):
+        reach = 0.0
+        for side in range(2 if view.directed else 1):
+            pull = view.pull_in[k] if side else view.pull_out[k]
+            for j in range(pull.size):
+                reach = max(reach, abs(pull[j]))
+        view.reach[k] = reach

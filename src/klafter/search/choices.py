@@ -40,9 +40,9 @@ def choose_rows(view, nodes, before, gains, line, y):
         set_sociality(view, i, 0.0, 0.0)
         load_rows(view, i)
         join(view, i, gains)
-        fit_sociality(view, i, line, y)
-        load_rows(view, i)
-        there = own_part(view, i)
+        there = np.inf
+        if has_moved(view, i, before):
+            there = own_part(view, i) - fit_sociality(view, i, line, y)
         if there < here - TINY_GAIN:
             total += here - there
             refresh_pulls(view, i)
@@ -60,6 +60,15 @@ def is_alone(view, i):
     for k in range(view.z.shape[0]):
         alone |= view.z[k, i] == 1 and view.size[k] == 1
     return alone
+
+
+@bare
+def has_moved(view, i, before):
+    """Whether i holds other communities than before: if not, its sociality is left to the joint step."""
+    moved = False
+    for k in range(before.size):
+        moved |= view.z[k, i] != before[k]
+    return moved
 
 
 @bare
@@ -109,13 +118,17 @@ def join(view, i, gains):
 
 @bare
 def fit_sociality(view, i, line, y):
-    """s_i, and r_i when directed, at their best."""
+    """s_i, and r_i when directed, at their best; returns the fall of Q. The rows of i stay as they were."""
+    total = 0.0
     if not view.has_sociality:
-        return
+        return total
     for incoming in range(2 if view.directed else 1):
         row, links = (view.into, view.links_in) if incoming else (view.out, view.links_out)
         values, exps = (view.receiver, view.exp_receiver) if incoming else (view.sender, view.exp_sender)
         span = gather_row(view.law, row, links, i, y, line)
         axis = Axis(values[i], view.priors.sociality, view.lower, BOUND)
-        values[i] += minimise_line(view.law, line, span, axis, NEWTON_STEPS)[0]
+        delta, fall = minimise_line(view.law, line, span, axis, NEWTON_STEPS)
+        values[i] += delta
         exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
+        total += fall
+    return total

@@ -14,7 +14,7 @@ from klafter.search.births import births
 from klafter.search.choices import choose_anew
 from klafter.search.flips import PASSES, descend
 from klafter.search.moves import drop_empty, try_deaths, try_merges, try_splits
-from klafter.search.weights import FINE, fit_weights
+from klafter.search.weights import FINE, ITERATIONS, fit_parameters, fit_weights
 
 __all__ = ["grow", "init", "objective", "reconsider", "settle", "step"]
 
@@ -32,11 +32,14 @@ def init(problem: Problem, rng, memberships: np.ndarray | None = None) -> State:
 
 
 def settle(problem: Problem, state: State, rng, sweeps: int = SWEEPS, nodes=None, tol: float = FINE) -> State:
-    """Flips (of some nodes; None is all) and weights in turn until neither moves much; Z is changed in place."""
-    nodes = problem.dyads.n if nodes is None else nodes
+    """Flips (of some nodes; None is all) and weights in turn until neither moves much. Changes the state in place."""
+    nodes, view = problem.dyads.n if nodes is None else nodes, look(problem, state)
     for _ in range(sweeps):
-        fall = descend(look(problem, state), rng.permutation(nodes), -1, PASSES)
-        state = fit_weights(problem, drop_empty(state), tol=tol)
+        fall = descend(view, rng.permutation(nodes), -1, PASSES)
+        alive = drop_empty(state)
+        if alive is not state:
+            state, view = alive, look(problem, alive)
+        fit_parameters(view, ITERATIONS, tol)
         if fall < 1e-6:
             break
     return state
@@ -46,9 +49,11 @@ def reconsider(problem: Problem, state: State, rng, tol: float = FINE) -> State:
     """All nodes choose their communities anew, with flips and weights after each round, until none gains."""
     for _ in range(ROUNDS):
         state = copy_state(state)
-        if choose_anew(look(problem, state), rng.permutation(problem.dyads.n)) < WORTH_A_ROUND:
+        view = look(problem, state)
+        if choose_anew(view, rng.permutation(problem.dyads.n)) < WORTH_A_ROUND:
             break
-        state = settle(problem, fit_weights(problem, state, tol=tol), rng, tol=tol)
+        fit_parameters(view, ITERATIONS, tol)
+        state = settle(problem, state, rng, tol=tol)
     return state
 
 

@@ -19,24 +19,23 @@ from klafter.search.weights_kernels import NEWTON_STEPS
 
 
 class Room(NamedTuple):
-    """Where ``gather_dyads`` unfolds what is known of a node; it leaves the first three as it found them."""
+    """Where ``gather_dyads`` unfolds what is known of a node; it leaves the first two as it found them."""
 
     y: np.ndarray  # (n,) of zeros
-    seen: np.ndarray  # (n,) of ones
     extra: np.ndarray  # (n,) of zeros
     mine: np.ndarray  # (K,) int64
 
 
 @inner
 def new_room(view):
-    return Room(np.zeros(view.n), np.ones(view.n), np.zeros(view.n), np.empty(view.z.shape[0], np.int64))
+    return Room(np.zeros(view.n), np.zeros(view.n), np.empty(view.z.shape[0], np.int64))
 
 
 @bare
 def gather_dyads(view, i, k, others, begin, end, shift, room, line, span):
     """Add to the line node i's observed dyads with others[begin:end]: x without community k, plus the shift."""
     law, z, coefficients = view.law, view.z, view.coefficients
-    y, seen, extra, mine = room
+    y, extra, mine = room
     n_mine, reach = 0, 0.0
     for m in range(z.shape[0]):
         if z[m, i] and m != k:
@@ -46,23 +45,21 @@ def gather_dyads(view, i, k, others, begin, end, shift, room, line, span):
     safe = reach + abs(shift) <= SAFE and coefficients.size == 0
     size, linear = span.size, span.linear
     for side in range(2 if view.directed else 1):
-        links, hidden, pull, exps = view.links_out, view.hidden_out, view.pull_out, view.exp_out
+        links, seen, pull, exps = view.links_out, view.seen_out[i], view.pull_out, view.exp_out
         covariates, which = view.covariates_out, view.which_out
         own, other, exp_own, exp_other = view.sender, view.receiver, view.exp_sender, view.exp_receiver
         if side == 1:
-            links, hidden, pull, exps = view.links_in, view.hidden_in, view.pull_in, view.exp_in
+            links, seen, pull, exps = view.links_in, view.seen_in[i], view.pull_in, view.exp_in
             covariates, which = view.covariates_in, view.which_in
             own, other, exp_own, exp_other = view.receiver, view.sender, view.exp_receiver, view.exp_sender
         mark(links, i, y, 1.0)
-        for t in range(hidden.start[i], hidden.start[i + 1]):
-            seen[hidden.node[t]] = 0.0
         for t in range(covariates.start[i], covariates.start[i + 1]):
             extra[covariates.node[t]] += coefficients[which[t]] * covariates.value[t]
         constant = view.offset[0] + own[i] + shift
         factor = np.exp(view.offset[0] + shift) * exp_own[i]
         for u in range(begin, end):
             j = others[u]
-            if j == i or seen[j] == 0.0:
+            if not seen[j]:
                 continue
             if law.code == BERNOULLI and safe:
                 e = factor * exp_other[j]
@@ -78,8 +75,6 @@ def gather_dyads(view, i, k, others, begin, end, shift, room, line, span):
             linear += y[j]
             size += 1
         mark(links, i, y, 0.0)
-        for t in range(hidden.start[i], hidden.start[i + 1]):
-            seen[hidden.node[t]] = 1.0
         for t in range(covariates.start[i], covariates.start[i + 1]):
             extra[covariates.node[t]] = 0.0
     return Span(size, size, linear)

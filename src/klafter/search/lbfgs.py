@@ -10,8 +10,10 @@ import numpy as np
 
 from klafter.core.families import EXPOSURE
 from klafter.core.kernel import bare, inlined, inner, kernel
+from klafter.core.odds import has_odds
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.view import list_members
+from klafter.search.chances import Held, list_held, sum_chances
 from klafter.search.weights_kernels import Sums, add_links, collect, gather, n_free, new_sums, spread, sum_derivatives
 
 MEMORY = 15  # pairs of steps and changes of the slope
@@ -39,6 +41,7 @@ class Work(NamedTuple):
     shares: np.ndarray
     links: np.ndarray  # (p,) what links add to the slope, whatever the parameters
     members: np.ndarray
+    held: Held
     sums: Sums
     dyads: np.ndarray
 
@@ -48,7 +51,7 @@ def new_work(view, p):
     return Work(
         np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p),
         np.empty(p), np.empty((SLOTS, p)), np.empty((SLOTS, p)), np.empty(SLOTS), np.empty(SLOTS), np.zeros(p),
-        list_members(view), new_sums(view), np.zeros((3, view.n)),
+        list_members(view), list_held(view), new_sums(view), np.zeros((3, view.n)),
     )  # fmt: skip
 
 
@@ -93,7 +96,10 @@ def look_at(view, theta, slope, work, bends):
     sums, bend = work.sums, bends.senders.size > 0
     clear(sums)
     spread(view, theta, work.members)
-    value = sum_derivatives(view, bend, sums, bends, work.dyads, not links_are_linear(view))
+    if has_odds(view):
+        value = sum_chances(view, work.held, bend, sums, bends, work.dyads)
+    else:
+        value = sum_derivatives(view, bend, sums, bends, work.dyads, not links_are_linear(view))
     collect(view, work.members, sums, slope)
     if bend:
         collect(view, work.members, bends, work.scale)

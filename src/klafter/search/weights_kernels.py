@@ -7,11 +7,13 @@ import numpy as np
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, curvature, slope
 from klafter.core.kernel import bare, inner, kernel
 from klafter.core.lines import Axis, minimise_line, new_line
+from klafter.core.odds import has_odds
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, mark, row_loss
 from klafter.core.view import list_members, refresh_column, refresh_columns
 from klafter.search import blocks
+from klafter.search.chances import add, list_held, sum_chances
 
 NEWTON_STEPS = 3
 
@@ -25,7 +27,7 @@ def fit_weight(view, members, block, incoming, k, m, line):
     axis = Axis(view.w[row, column], precision, view.lower, BOUND)
     delta, fall = minimise_line(view.law, line, span, axis, NEWTON_STEPS)
     if delta != 0.0:
-        blocks.shift_weight(view, row, column, delta)
+        blocks.shift_weight(view, members, row, column, delta)
         blocks.shift_block(view, members, block, k, m, delta)
     return fall
 
@@ -78,9 +80,7 @@ def add_row(view, i, begin, values, power, sums):
     sums.senders[i] += total
     for k in range(view.z.shape[0]):
         if view.z[k, i]:
-            pulls = sums.pulls[k, begin:]
-            for j in range(values.size):
-                pulls[j] += values[j]
+            add(sums.pulls[k, begin:], values)
     covariates, which = view.covariates_out, view.which_out
     for t in range(covariates.start[i], covariates.start[i + 1]):
         j = covariates.node[t]
@@ -154,8 +154,11 @@ def evidence(view, among):
     """
     if view.priors.temperature == 0.0 or not among.any():
         return 0.0
-    members, bends = list_members(view), new_sums(view)
-    sum_derivatives(view, True, new_sums(view), bends, np.zeros((3, view.n)), view.law.code == EXPOSURE)
+    members, slopes, bends, room = list_members(view), new_sums(view), new_sums(view), np.zeros((3, view.n))
+    if has_odds(view):
+        sum_chances(view, list_held(view), True, slopes, bends, room)
+    else:
+        sum_derivatives(view, True, slopes, bends, room, view.law.code == EXPOSURE)
     curvatures = as_vector(view, members, bends)
     return sum_evidence(view, among, curvatures)
 
