@@ -21,6 +21,7 @@ from klafter.core.problem import BOUND
 from klafter.search import dense, lbfgs, moves, weights
 from klafter.search.births import PASSES
 from klafter.search.choices import NEWTON_STEPS as CHOICE_STEPS
+from klafter.search.choices import STARTS
 from klafter.search.flips import TINY_GAIN
 from klafter.search.weights_kernels import NEWTON_STEPS
 
@@ -121,14 +122,16 @@ def own_part(view, i) -> float:
     return part + view.priors.temperature * np.log((view.n - others[held]) / others[held]).sum()
 
 
+def find_gains(view, i) -> np.ndarray:
+    """The gain of every flip of node i, 0 for a community that nobody else holds."""
+    row, column = view.x([i])[0], view.x(slice(None), [i])[:, 0]
+    others = view.z.sum(axis=1, dtype=int) - view.z[:, i]
+    return np.array([flip_gain(view, i, k, row, column) if others[k] else 0.0 for k in range(len(view.z))])
+
+
 def join(view, i) -> None:
     """The flip that gains most, again and again."""
-    while True:
-        row, column = view.x([i])[0], view.x(slice(None), [i])[:, 0]
-        others = view.z.sum(axis=1, dtype=int) - view.z[:, i]
-        gains = [flip_gain(view, i, k, row, column) if others[k] else 0.0 for k in range(len(view.z))]
-        if not len(gains) or max(gains) <= TINY_GAIN:
-            return
+    while (gains := find_gains(view, i)).max() > TINY_GAIN:
         view.z[int(np.argmax(gains)), i] ^= 1
 
 
@@ -142,27 +145,43 @@ def fit_sociality(view, i) -> None:
         values[i] += newton(y[seen], x, np.ones_like(x), 1.0, values[i], view.priors.sociality, CHOICE_STEPS)[0]
 
 
+def leave_all(view, i) -> None:
+    view.z[:, i] = 0
+    if view.free.sociality:
+        view.state.sender[i] = view.state.receiver[i] = 0.0
+
+
 def choose_anew(view, nodes) -> float:
     """Each node leaves its communities, forgets its sociality, joins again, and stays there if Q fell."""
     total, state = 0.0, view.state
     for i in nodes:
         if (view.z.sum(axis=1)[view.z[:, i] == 1] == 1).any():
             continue
-        here, held, social = own_part(view, i), view.z[:, i].copy(), (state.sender[i], state.receiver[i])
-        view.z[:, i] = 0
-        if view.free.sociality:
-            state.sender[i] = state.receiver[i] = 0.0
-        join(view, i)
-        there = np.inf
-        if (view.z[:, i] != held).any():
-            if view.free.sociality:
-                fit_sociality(view, i)
-            there = own_part(view, i)
-        if there < here - TINY_GAIN:
-            total += here - there
-        else:
-            view.z[:, i] = held
-            state.sender[i], state.receiver[i] = social
+        here = lowest = own_part(view, i)
+        held = best = view.z[:, i].copy()
+        social = (state.sender[i], state.receiver[i])
+        leave_all(view, i)
+        firsts = find_gains(view, i)
+        for t in range(STARTS):
+            gains = firsts.max(initial=0.0) > TINY_GAIN
+            if t > 0:
+                if not gains:
+                    break
+                leave_all(view, i)
+            if gains:
+                first = int(np.argmax(firsts))
+                firsts[first] = 0.0
+                view.z[first, i] = 1
+                join(view, i)
+            if (view.z[:, i] != held).any():
+                if view.free.sociality:
+                    fit_sociality(view, i)
+                there = own_part(view, i)
+                if there < lowest - TINY_GAIN:
+                    lowest, best, social = there, view.z[:, i].copy(), (state.sender[i], state.receiver[i])
+        view.z[:, i] = best
+        state.sender[i], state.receiver[i] = social
+        total += here - lowest
     return total
 
 
@@ -406,6 +425,7 @@ def plain_kernels():
         }),
         (moves, {
             "look": PlainView, "total": total, "descend": descend, "fit_column": fit_column, "evidence": evidence,
+            "choose_anew": choose_anew,
         }),
         (weights, {"look": PlainView, "fit_parameters": fit_parameters}),
     ]  # fmt: skip

@@ -2,7 +2,10 @@
 
 A node of two communities has many links. Where only one of the two is known, or neither, sociality accounts for the
 rest, and no single flip pays: it would have to come with the other, and with less sociality. From nothing both do.
+A third community that is drawn to both looks best at first, and so a node also begins with the second and third best.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,40 +19,61 @@ from klafter.core.view import refresh_pulls
 from klafter.search.flips import TINY_GAIN, apply_flip
 
 NEWTON_STEPS = 5
+STARTS = 3  # communities that may be the first to join: the best one may be in the way of two others
+
+
+class Room(NamedTuple):
+    """Room for the memberships of one node before and at its best, and for the gains of its flips."""
+
+    before: np.ndarray  # (K,)
+    best: np.ndarray  # (K,)
+    firsts: np.ndarray  # (K,) from nothing
+    gains: np.ndarray  # (K,)
 
 
 @kernel
 def choose_anew(view, nodes):
     """Nodes choose one after the other, and stay as they were if Q would rise; returns its fall."""
-    n_communities = view.z.shape[0]
-    before, gains = np.empty(n_communities, np.uint8), np.empty(n_communities)
-    return choose_rows(view, nodes, before, gains, new_line(view.n), np.zeros(view.n))
+    k = view.z.shape[0]
+    room = Room(np.empty(k, np.uint8), np.empty(k, np.uint8), np.empty(k), np.empty(k))
+    return choose_rows(view, nodes, room, new_line(view.n), np.zeros(view.n))
 
 
 @bare
-def choose_rows(view, nodes, before, gains, line, y):
+def choose_rows(view, nodes, room, line, y):
     total = 0.0
     for i in nodes:
         if is_alone(view, i):
             continue
         load_rows(view, i)
-        here, sender, receiver = own_part(view, i), view.sender[i], view.receiver[i]
-        for k in range(before.size):
-            before[k] = view.z[k, i]
-            set_membership(view, i, k, 0)
-        set_sociality(view, i, 0.0, 0.0)
-        load_rows(view, i)
-        join(view, i, gains)
-        there = np.inf
-        if has_moved(view, i, before):
-            there = own_part(view, i) - fit_sociality(view, i, line, y)
-        if there < here - TINY_GAIN:
-            total += here - there
+        sender, receiver, here = view.sender[i], view.receiver[i], own_part(view, i)
+        lowest = here
+        for k in range(view.z.shape[0]):
+            room.before[k] = room.best[k] = view.z[k, i]
+        leave_all(view, i)
+        find_gains(view, i, room.firsts)
+        for t in range(STARTS):
+            first = best_of(room.firsts)
+            if t > 0:
+                if first < 0:
+                    break
+                leave_all(view, i)
+            if first >= 0:
+                apply_flip(view, i, first)
+                room.firsts[first] = 0.0
+                join(view, i, room.gains)
+            if has_moved(view, i, room.before):
+                there = own_part(view, i) - fit_sociality(view, i, line, y)
+                if there < lowest - TINY_GAIN:
+                    lowest, sender, receiver = there, view.sender[i], view.receiver[i]
+                    for k in range(view.z.shape[0]):
+                        room.best[k] = view.z[k, i]
+        for k in range(view.z.shape[0]):
+            set_membership(view, i, k, room.best[k])
+        set_sociality(view, i, sender, receiver)
+        if lowest < here:
+            total += here - lowest
             refresh_pulls(view, i)
-        else:
-            for k in range(before.size):
-                set_membership(view, i, k, before[k])
-            set_sociality(view, i, sender, receiver)
     return total
 
 
@@ -101,16 +125,37 @@ def set_sociality(view, i, sender, receiver):
 
 
 @bare
+def leave_all(view, i):
+    """Node i without communities and sociality, its rows loaded."""
+    for k in range(view.z.shape[0]):
+        set_membership(view, i, k, 0)
+    set_sociality(view, i, 0.0, 0.0)
+    load_rows(view, i)
+
+
+@bare
+def find_gains(view, i, gains):
+    """The gain of every flip of i, 0 for a community that nobody else holds."""
+    for k in range(gains.size):
+        gains[k] = flip_gain(view, i, k, gains) if view.size[k] - np.int64(view.z[k, i]) > 0 else 0.0
+
+
+@bare
+def best_of(gains):
+    """The flip that gains most, -1 if none does."""
+    best = -1
+    for k in range(gains.size):
+        if gains[k] > TINY_GAIN and (best < 0 or gains[k] > gains[best]):
+            best = k
+    return best
+
+
+@bare
 def join(view, i, gains):
     """The flip that gains most, again and again; each makes Q fall, so there is an end."""
     while True:
-        best = -1
-        for k in range(view.z.shape[0]):
-            if view.size[k] - np.int64(view.z[k, i]) > 0:
-                gain = flip_gain(view, i, k, gains)
-                gains[k] = gain
-                if gain > TINY_GAIN and (best < 0 or gain > gains[best]):
-                    best = k
+        find_gains(view, i, gains)
+        best = best_of(gains)
         if best < 0:
             return
         apply_flip(view, i, best)

@@ -7,6 +7,7 @@ import numpy as np
 from klafter.core.objective import total
 from klafter.core.problem import Problem, State, add_communities, copy_state, keep_communities
 from klafter.core.view import look
+from klafter.search.choices import choose_anew
 from klafter.search.flips import PASSES, descend
 from klafter.search.weights import ROUGH, fit_weights
 from klafter.search.weights_kernels import evidence, fit_column
@@ -39,6 +40,13 @@ def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[
 def without(state: State, k: int) -> State:
     """The state after the death of community k."""
     return copy_state(keep_communities(state, np.delete(np.arange(len(state.z)), k)))
+
+
+def bereft(problem: Problem, state: State, k: int) -> State:
+    """The same, after its members chose anew: a few that hold two communities often have one of their own instead."""
+    members, state = np.flatnonzero(state.z[k]), without(state, k)
+    choose_anew(look(problem, state), members)
+    return state
 
 
 def folded(problem: Problem, state: State, k: int) -> State:
@@ -136,7 +144,7 @@ def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, flo
             continue
         members = np.flatnonzero(state.z[k])
         large = len(members) > LARGE * problem.dyads.n
-        candidate = folded(problem, state, k) if large else without(state, k)
+        candidate = folded(problem, state, k) if large else bereft(problem, state, k)
         candidate, there = polish(problem, candidate, (), members)
         if value - WORTHWHILE < there < value + (max(NEAR, HEAVY * abs(value)) if large else NEAR):
             candidate, there = polish(problem, fit_weights(problem, candidate, tol=ROUGH), (), members)
@@ -178,7 +186,7 @@ def without_idlers(problem: Problem, state: State, judged: Callable = everyone) 
     for k in range(len(state.z) - 1, -1, -1):
         if not judged(state)[k]:
             continue
-        candidate = without(state, k)
+        candidate = bereft(problem, state, k)
         there = worth(problem, candidate, judged(candidate), here + NEAR)
         if here <= there < here + NEAR:
             candidate = fit_weights(problem, candidate, tol=ROUGH)
