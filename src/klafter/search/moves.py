@@ -6,7 +6,7 @@ import numpy as np
 
 from klafter.core.objective import total
 from klafter.core.problem import Problem, State, add_communities, copy_state, keep_communities
-from klafter.core.view import look
+from klafter.core.view import View, look
 from klafter.search.choices import choose_anew
 from klafter.search.flips import PASSES, descend
 from klafter.search.weights import ROUGH, fit_weights
@@ -42,11 +42,12 @@ def without(state: State, k: int) -> State:
     return copy_state(keep_communities(state, np.delete(np.arange(len(state.z)), k)))
 
 
-def bereft(problem: Problem, state: State, k: int) -> State:
+def bereft(problem: Problem, state: State, k: int) -> tuple[State, View]:
     """The same, after its members chose anew: a few that hold two communities often have one of their own instead."""
     members, state = np.flatnonzero(state.z[k]), without(state, k)
-    choose_anew(look(problem, state), members)
-    return state
+    view = look(problem, state)
+    choose_anew(view, members)
+    return state, view
 
 
 def folded(problem: Problem, state: State, k: int) -> State:
@@ -144,7 +145,7 @@ def try_deaths(problem: Problem, state: State, value: float) -> tuple[State, flo
             continue
         members = np.flatnonzero(state.z[k])
         large = len(members) > LARGE * problem.dyads.n
-        candidate = folded(problem, state, k) if large else bereft(problem, state, k)
+        candidate = folded(problem, state, k) if large else bereft(problem, state, k)[0]
         candidate, there = polish(problem, candidate, (), members)
         if value - WORTHWHILE < there < value + (max(NEAR, HEAVY * abs(value)) if large else NEAR):
             candidate, there = polish(problem, fit_weights(problem, candidate, tol=ROUGH), (), members)
@@ -161,7 +162,10 @@ def is_handful(state: State) -> np.ndarray:
 
 def worth(problem: Problem, state: State, among: np.ndarray, most: float = np.inf) -> float:
     """Q, and the price of the free weights of the communities that are marked; Q alone if that is above ``most``."""
-    view = look(problem, state)
+    return worth_of(look(problem, state), among, most)
+
+
+def worth_of(view: View, among: np.ndarray, most: float = np.inf) -> float:
     value = total(view)
     return value + evidence(view, among) if value < most else value
 
@@ -186,8 +190,8 @@ def without_idlers(problem: Problem, state: State, judged: Callable = everyone) 
     for k in range(len(state.z) - 1, -1, -1):
         if not judged(state)[k]:
             continue
-        candidate = bereft(problem, state, k)
-        there = worth(problem, candidate, judged(candidate), here + NEAR)
+        candidate, view = bereft(problem, state, k)
+        there = worth_of(view, judged(candidate), here + NEAR)
         if here <= there < here + NEAR:
             candidate = fit_weights(problem, candidate, tol=ROUGH)
             there = worth(problem, candidate, judged(candidate))
