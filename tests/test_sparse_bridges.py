@@ -5,17 +5,19 @@ import oracles_sparse as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from test_sparse_exact import PRICES, cases, flip, random_case
 
 from klafter.core.draws import predictor
 from klafter.core.kernel import kernel
+from klafter.graph import Graph
 from klafter.search import sparse as engine
 from klafter.search import sparse_bridge_flips_kernels, sparse_bridge_splits, sparse_bridges
 from klafter.search.sparse_bridge_flips_kernels import desk
 from klafter.search.sparse_bridges_kernels import tie_worth
 from klafter.search.sparse_leanings import FAINT
 from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import copy_state, members, memberships
+from klafter.search.sparse_state import as_problem, as_state, copy_state, members, memberships
 from klafter.search.sparse_ties import bridge_price, bridges, matrix, set_strength, tie, without_idle
 from klafter.search.sparse_view import look
 
@@ -132,6 +134,20 @@ def test_weights_never_raise_the_objective(directed, counts, seed):
         np.testing.assert_allclose(state.receive_sum, z.T @ state.receive, rtol=1e-9)
         np.testing.assert_array_equal(ties.into_strength, ties.strength[ties.place])
     assert (np.diff(values) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_where_all_pairs_are_linked_the_strength_of_a_bridge_is_finite(directed):
+    links = np.zeros((6, 6))
+    links[:3, 3:] = links[3:, :3] = 1.0
+    z, ones = sparse.csr_array(np.repeat(np.eye(2), 3, axis=0)), np.ones(6)
+    problem = as_problem(Graph(links, directed=directed), counts=False, **PRICES)
+    state = as_state(problem, z, np.array([0.1, 0.1]), 0.05, ones, ones)
+    ties = tie(state.strength, np.array([(0, 1)]), np.array([0.5]), directed=directed)
+    start, nodes = members(problem, state)
+    best, worth = tie_worth(look(problem, state), ties, nodes[start[0] : start[1]], 0, 1, 0.5, 0.0, 50)
+    assert 5.0 < best < 1000.0
+    assert worth == pytest.approx(-9 * np.log(-np.expm1(-0.05)), abs=1e-3)
 
 
 @some

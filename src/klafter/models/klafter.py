@@ -23,7 +23,7 @@ from klafter.models.restart import rebuilt, restart
 from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
-FEW_NODES, RUNS = 500, (6, 4)  # restarts up to so many nodes, and beyond
+FEW_NODES, RUNS, SWEEPS = 500, (12, 4), (120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
 FINALISTS = 2  # restarts whose communities are rebuilt
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
@@ -62,11 +62,12 @@ class KLafter(Growing):
         Restarts: the best gives the communities, predictions average all. The best is the one with the lowest
         objective, communities paying for their affinities by Laplace's method (on networks of a few dozen nodes only
         handfuls do). The two best go on by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes six up to 500 nodes and four beyond. From 5,000 nodes on there is one.
-    n_smooth : int
+        "auto" makes twelve up to 500 nodes and four beyond. From 5,000 nodes on there is one.
+    n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
-        communities than the optimum has, and the search tries once more from where they end.
+        communities than the optimum has; where they have sociality the search tries once more from where they end.
+        "auto" makes 120 up to 500 nodes and 240 beyond.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members).
     max_communities : int, optional
@@ -118,7 +119,7 @@ class KLafter(Growing):
         bridges=True,
         structure=0.5,
         n_init="auto",
-        n_smooth=240,
+        n_smooth="auto",
         n_communities=None,
         max_communities=None,
         tol=1e-4,
@@ -158,9 +159,9 @@ class KLafter(Growing):
         for name in ("temperature", "weight_scale", "offdiagonal_scale", "structure", "tol"):
             check_real(self, name, low=0.0, strict=name.endswith("scale"))
         check_real(self, "penalty")
-        if self.n_init != "auto":
-            check_integer(self, "n_init", 1, or_else='"auto"')
-        check_integer(self, "n_smooth", 0)
+        for name, least in (("n_init", 1), ("n_smooth", 0)):
+            if getattr(self, name) != "auto":
+                check_integer(self, name, least, or_else='"auto"')
         check_integer(self, "max_iter", 1)
         check_integer(self, "n_communities", 1, optional=True)
         check_integer(self, "max_communities", 1, optional=True)
@@ -209,7 +210,8 @@ class KLafter(Growing):
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
         max_draws = max(FEWEST_DRAWS, min(MOST_DRAWS, KEPT // n_nodes))
-        return Recipe(self.n_communities, most, self.max_iter, self.tol, self.n_smooth, max_draws)
+        n_smooth = SWEEPS[n_nodes > FEW_NODES] if self.n_smooth == "auto" else self.n_smooth
+        return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
         link, stop, found = self._link(graph), threading.Event(), None

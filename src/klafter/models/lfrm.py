@@ -59,7 +59,7 @@ class LFRM(Sampler):
     >>> model = LFRM(n_burn=20, n_draws=30, init="klafter", random_state=0).fit(load_karate())
     >>> model.trace_["log_posterior"].shape
     (1, 50)
-    >>> p = model.predict_proba(np.array([[0, 1], [0, 33]]))
+    >>> p = model.predict_proba(np.array([[0, 1], [16, 26]]))
     >>> p[0] > p[1]
     np.True_
     """

@@ -20,11 +20,13 @@ COOL = 0.5  # of the temperature, on the way to a richer state
 BINARY_STEPS = 3  # on which values are only large or small, before they count
 SMALL, MOST_STARTS = 240, 3
 TRIES, SEVERAL, PATIENCE = 40, 300, 15  # to rebuild communities, on networks of up to so many nodes, so many in vain
-SHARE = 3  # one sweep more for so many without sociality, to a second start of the search
 
 
 def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Outcome:
-    """Descend from a start, and again from a richer state; smooth around that, and descend from where it ended."""
+    """Descend from a start, and again from a richer state; smooth around that, and descend from where it ended.
+
+    Not from sweeps without sociality: communities that stand in for it would start the search badly.
+    """
     descent = Descent(recipe, task, callback, stop)
     rng, run = descent.rng, descent.run
     best = run(problem, first_state(problem, recipe, task, rng, 0))
@@ -40,9 +42,8 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop) -> Out
     alone = bool(task.run % 2) and problem.has_sociality
     posterior, state = unsocial(best.problem, rich) if alone else (best.problem, rich)
     draws = smooth(posterior, state, recipe, rng, descent.report, stop)
-    if draws and recipe.n_communities is None and not descent.stopped():
-        last = wander(best.problem, rich, recipe.n_smooth // SHARE, rng, stop) if alone else draws[-1]
-        best = min(best, run(best.problem, lean(best.problem, recipe, last)), key=by_worth)
+    if draws and not alone and recipe.n_communities is None and not descent.stopped():
+        best = min(best, run(best.problem, lean(best.problem, recipe, draws[-1])), key=by_worth)
     return best._replace(draws=draws)
 
 
@@ -129,11 +130,6 @@ def unsocial(problem: Problem, state: State) -> tuple[Problem, State]:
     sender = np.zeros_like(state.sender)
     receiver = sender if state.receiver is state.sender else sender.copy()
     return problem._replace(has_sociality=False), copy_state(state)._replace(sender=sender, receiver=receiver)
-
-
-def wander(problem: Problem, state: State, n_sweeps: int, rng, stop) -> State:
-    """Where some sweeps of the posterior lead: communities that stand in for sociality would start the search badly."""
-    return sweeps(problem, state, n_sweeps, rng, lambda t, chain: False, stop).state
 
 
 def sweeps(problem: Problem, state: State, n_sweeps: int, rng, done, stop) -> lfrm.Chain:

@@ -174,11 +174,12 @@ def tie_worth(view, ties, nodes, k, l, old, guess, halvings):
     if not pairs > 0.0:
         return 0.0, 0.0
     low, high = 0.0, at_least(old if old > guess else guess, 1e-9)
-    while tie_slope(view.counts, part, links, high) > pairs:
+    flat = pairs * (1.0 + 1e-9)  # where all pairs are linked more always gains, but soon next to nothing
+    while tie_slope(view.counts, part, links, high) > flat:
         low, high = high, 2.0 * high
     for _ in range(halvings):
         middle = 0.5 * (low + high)
-        if tie_slope(view.counts, part, links, middle) > pairs:
+        if tie_slope(view.counts, part, links, middle) > flat:
             low = middle
         else:
             high = middle
