@@ -232,7 +232,8 @@ class KLafter(Growing):
         tasks = [Task(r, n_runs, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(n_runs))]
         with announce_compilation():
             outcomes = run(partial(_job, problem, recipe, callback), tasks, self.n_jobs, client, stop)
-            if self.n_communities is None and not stop.is_set():
+            has_price = self.temperature > 0.0 or self.penalty > 0.0  # else more communities are always better
+            if self.n_communities is None and has_price and not stop.is_set():
                 self._rebuild(tasks, outcomes, seeds.spawn(FINALISTS), partial(rebuilt, recipe, callback), client, stop)
         self._keep(graph, outcomes, unit)
 
