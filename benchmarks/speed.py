@@ -2,8 +2,8 @@
 
     python benchmarks/speed.py [--networks nips234 protein230] [--split 0]
 
-Everything runs in one process on one core, one after the other, in CPU seconds; starts are separate processes. Writes
-benchmarks/results/speed.json.
+Everything runs in one process on one core, one after the other, in CPU seconds; starts are separate processes. Linear
+algebra has one thread: a second would be counted while it waits. Writes benchmarks/results/speed.json.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")  # before NumPy
 
 from plain import plain_kernels
 

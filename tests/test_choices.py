@@ -9,11 +9,14 @@ from scipy import sparse
 
 from klafter.core.families import FAMILIES, Law
 from klafter.core.objective import objective
-from klafter.core.problem import copy_state, make_priors, make_problem
+from klafter.core.problem import add_communities, copy_state, make_priors, make_problem
 from klafter.core.view import look
 from klafter.datasets import make_lfrm
+from klafter.graph import Graph
 from klafter.search import dense
 from klafter.search.choices import choose_anew
+from klafter.search.moves import try_deaths
+from klafter.search.weights import fit_weights
 
 N = 7
 cases = st.fixed_dictionaries(
@@ -56,3 +59,36 @@ def test_nodes_of_two_communities_that_sociality_explained_join_both():
         assert objective(problem, stuck) == before[-1]  # left as it was
     assert min(before) > best + 10.0
     assert min(after) == pytest.approx(best, abs=2.0)
+
+
+def drawn_to_both():
+    """Two communities that share five nodes, a third that is drawn to both, and the state that drew the links."""
+    rng, z, w = np.random.default_rng(0), np.zeros((3, 90), np.uint8), np.diag([5.0, 5.0, 5.0])
+    z[0, :30] = z[1, 30:60] = z[2, 60:] = z[1, :5] = 1
+    w[2, :2] = w[:2, 2] = 2.5
+    chances = 1 / (1 + np.exp(4.0 - z.T @ w @ z))
+    links = np.triu(rng.random((90, 90)) < chances, 1)
+    problem = make_problem(Graph(1.0 * (links | links.T)), Law(FAMILIES["bernoulli"].code), make_priors())
+    return problem, dense.settle(problem, dense.init(problem, rng, z), rng)
+
+
+def test_a_community_that_is_drawn_to_both_is_not_in_the_way_of_the_two():
+    problem, truth = drawn_to_both()
+    wrong = copy_state(truth)
+    wrong.z[:, :5] = [[0], [0], [1]]
+    choose_anew(look(problem, wrong), np.arange(5))
+    assert (wrong.z[:, :5] == [[1], [1], [0]]).all()
+
+
+def test_nodes_with_a_community_of_their_own_instead_of_two_give_it_up():
+    problem, truth = drawn_to_both()
+    own = np.zeros((1, 90), np.uint8)
+    own[0, :5] = 1
+    wrong = add_communities(copy_state(truth), own, 5.0)
+    wrong.z[:3, :5] = 0
+    wrong = fit_weights(problem, wrong)
+    value = objective(problem, wrong)
+    state, there = try_deaths(problem, wrong, value)
+    assert there == pytest.approx(objective(problem, state))
+    assert there < value
+    assert (state.z == truth.z).all()

@@ -1,0 +1,61 @@
+"""The quick sums over odds: the same numbers as the slow way of every family, and left alone where x is clipped."""
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from klafter.core.kernel import kernel
+from klafter.core.objective import objective
+from klafter.core.odds import has_odds
+from klafter.core.problem import add_communities
+from klafter.core.view import list_members, look
+from klafter.search.chances import list_held, sum_chances
+from klafter.search.weights_kernels import as_vector, new_sums, sum_derivatives
+
+
+@kernel
+def sums(view, quick):
+    slopes, bends, room = new_sums(view), new_sums(view), np.zeros((3, view.n))
+    if quick:
+        loss = sum_chances(view, list_held(view), True, slopes, bends, room)
+    else:
+        loss = sum_derivatives(view, True, slopes, bends, room, False)
+    members = list_members(view)
+    return loss, as_vector(view, members, slopes), as_vector(view, members, bends)
+
+
+@kernel
+def are_there(view):
+    return has_odds(view)
+
+
+@given(seed=st.integers(0, 10_000), directed=st.booleans(), sociality=st.booleans(), n=st.sampled_from([7, 300]))
+@settings(max_examples=30, deadline=None, derandomize=True)
+def test_loss_slopes_and_curvatures_are_those_of_the_slow_way(seed, directed, sociality, n):
+    _, problem, state = oracles.draw_case(
+        seed, "bernoulli", n=n, k=3, directed=directed, sociality=sociality, covariates=0
+    )
+    view = look(problem, state)
+    assert are_there(view)
+    for quick, slow in zip(sums(view, True), sums(view, False)):
+        np.testing.assert_allclose(quick, slow, rtol=1e-9, atol=1e-9)
+
+
+def test_a_product_that_overflows_is_summed_term_by_term():
+    _, problem, state = oracles.draw_case(0, "bernoulli", n=300, k=1, directed=False, covariates=0)
+    state.z[:] = 1
+    state.w[:] = 25.0
+    view = look(problem, state)
+    assert are_there(view)
+    assert sums(view, True)[0] == pytest.approx(sums(view, False)[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_where_x_must_be_clipped_odds_are_not_used(sign):
+    graph, problem, state = oracles.draw_case(1, "bernoulli", n=12, k=1, directed=True, covariates=0)
+    state = add_communities(state, np.ones((4, 12)), 0.0)
+    state.w[:] = sign * 28.0
+    assert not are_there(look(problem, state))
+    assert objective(problem, state) == pytest.approx(oracles.objective(graph, problem, state), rel=1e-9)
