@@ -24,6 +24,7 @@ from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
 FEW_NODES, RUNS, SWEEPS = 500, (12, 4), (120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
+SPARSE_RUNS = (6, 4)  # of the sparse engine, which has no sweeps that would grow shorter
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
 FINALISTS = 2  # restarts whose communities are rebuilt
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
@@ -62,7 +63,8 @@ class KLafter(Growing):
         Restarts: the best gives the communities, predictions average all. The best is the one with the lowest
         objective, communities paying for their affinities by Laplace's method (on networks of a few dozen nodes only
         handfuls do). The two best go on by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes twelve up to 500 nodes and four beyond. From 5,000 nodes on there is one.
+        "auto" makes twelve up to 500 nodes (six with link="exposure") and four beyond. From 5,000 nodes on there is
+        one.
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
@@ -203,9 +205,9 @@ class KLafter(Growing):
         priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
         return make_problem(graph, Law(family.code), priors, sociality=self.sociality), unit
 
-    def _n_runs(self, n_nodes: int) -> int:
+    def _n_runs(self, n_nodes: int, runs: tuple[int, int] = RUNS) -> int:
         """Restarts: predictions gain from each, and small networks can afford them."""
-        return RUNS[n_nodes > FEW_NODES] if self.n_init == "auto" else self.n_init
+        return runs[n_nodes > FEW_NODES] if self.n_init == "auto" else self.n_init
 
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
@@ -265,7 +267,7 @@ class KLafter(Growing):
 
         if client is not None:
             return distributed.fit_graph(self, graph, seeds, callback, client)
-        n_runs = self._n_runs(graph.n_nodes) if graph.n_nodes <= SEVERAL_LIMIT else 1
+        n_runs = self._n_runs(graph.n_nodes, SPARSE_RUNS) if graph.n_nodes <= SEVERAL_LIMIT else 1
         with announce_compilation():
             tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
             outcomes = [] if found is None else [found]
