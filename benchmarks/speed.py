@@ -69,7 +69,7 @@ def starts() -> dict:
         edges = Path(place) / "karate.tsv"
         write_graph(load_karate(), edges)
         fit = ["-m", "klafter", "fit", str(edges), "-o", str(Path(place) / "m.npz")]
-        empty = start(["-c", "pass"], cache)
+        empty = min(start(["-c", "pass"], cache) for _ in range(TRIALS))
         return {
             "import": min(start(["-c", "import klafter"], cache) for _ in range(TRIALS)) - empty,
             "first_fit": start(fit, cache),

@@ -70,8 +70,11 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
 
 
 def n_starts(problem: Problem, recipe: Recipe, task: Task) -> int:
-    """Descents of which the best goes on: several on small networks, where they cost little and often end high."""
-    if task.state is not None or recipe.n_communities is not None:
+    """Descents of which the best goes on: several on small networks, where they cost little and often end high.
+
+    Every second restart is there for predictions, and makes one.
+    """
+    if task.state is not None or recipe.n_communities is not None or task.run % 2:
         return 1
     return max(1, min(MOST_STARTS, SMALL // problem.dyads.n))
 
