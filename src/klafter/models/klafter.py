@@ -23,12 +23,18 @@ from klafter.models.restart import rebuilt, restart
 from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
-FEW_NODES, RUNS, SWEEPS = 500, (12, 4), (120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
-SPARSE_RUNS = (6, 4)  # of the sparse engine, which has no sweeps that would grow shorter
+DOZENS, FEW_NODES = 50, 500
+RUNS, SWEEPS = (8, 12, 4), (120, 120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
+SPARSE_RUNS = (6, 6, 4)  # of the sparse engine, which has no sweeps that would grow shorter
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
 FINALISTS = 2  # restarts whose communities are rebuilt
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
 FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
+
+
+def by_size(n_nodes: int, choices: tuple[int, ...]) -> int:
+    """The choice for a network of some dozens of nodes, of some hundreds, or larger."""
+    return choices[(n_nodes > DOZENS) + (n_nodes > FEW_NODES)]
 
 
 class KLafter(Growing):
@@ -63,8 +69,8 @@ class KLafter(Growing):
         Restarts: the best gives the communities, predictions average all. The best is the one with the lowest
         objective, communities paying for their affinities by Laplace's method (on networks of a few dozen nodes only
         handfuls do). The two best go on by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes twelve up to 500 nodes (six with link="exposure") and four beyond. From 5,000 nodes on there is
-        one.
+        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and four beyond. From 5,000
+        nodes on there is one.
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
@@ -205,14 +211,14 @@ class KLafter(Growing):
         priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
         return make_problem(graph, Law(family.code), priors, sociality=self.sociality), unit
 
-    def _n_runs(self, n_nodes: int, runs: tuple[int, int] = RUNS) -> int:
+    def _n_runs(self, n_nodes: int, runs: tuple[int, ...] = RUNS) -> int:
         """Restarts: predictions gain from each, and small networks can afford them."""
-        return runs[n_nodes > FEW_NODES] if self.n_init == "auto" else self.n_init
+        return by_size(n_nodes, runs) if self.n_init == "auto" else self.n_init
 
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
         max_draws = max(FEWEST_DRAWS, min(MOST_DRAWS, KEPT // n_nodes))
-        n_smooth = SWEEPS[n_nodes > FEW_NODES] if self.n_smooth == "auto" else self.n_smooth
+        n_smooth = by_size(n_nodes, SWEEPS) if self.n_smooth == "auto" else self.n_smooth
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:

@@ -65,6 +65,25 @@ def sum_chances(view, held, bend, slopes, bends, room):
     return total + np.log(product)
 
 
+@bare
+def sum_bends(view, held, pulls, odds):
+    """The same for p (1 - p) and weights of communities only: nodes that are in none have no part in it."""
+    scale = np.exp(view.offset[0])
+    for i in range(view.n):
+        if held.size[i] == 0:
+            continue
+        begin = 0 if view.directed else i + 1
+        e, communities = odds[begin:], held.which[i, : held.size[i]]
+        fill(view.seen_out[i, begin:], view.exp_receiver[begin:], scale * view.exp_sender[i], e)
+        for k in communities:
+            multiply(e, view.exp_out[k, begin:])
+        for j in range(e.size):
+            chance = e[j] / (1.0 + e[j])
+            e[j] = chance * (1.0 - chance)
+        for k in communities:
+            add(pulls[k, begin:], e)
+
+
 @inlined
 def take_chances(e, p, receivers):
     """The chances of some dyads, added to those of the receivers; the product of 1 + e, and the sum of the chances."""

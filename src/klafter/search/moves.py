@@ -39,7 +39,7 @@ def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[
 
 def without(state: State, k: int) -> State:
     """The state after the death of community k."""
-    return copy_state(keep_communities(state, np.delete(np.arange(len(state.z)), k)))
+    return copy_state(keep_communities(state, np.arange(len(state.z)) != k))
 
 
 def bereft(problem: Problem, state: State, k: int) -> tuple[State, View]:

@@ -16,7 +16,7 @@ from klafter.core.objective import flip_price, next_gain
 from klafter.core.view import refresh_pulls
 from klafter.search.flips import apply_flip
 
-FEW = 64  # communities up to which all gains cost no more than bounds
+FEW = 100  # communities up to which all gains cost no more than bounds
 ROUNDING = 1e-7  # a bound this much below its threshold is below it
 
 

@@ -13,7 +13,7 @@ from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, mark, row_loss
 from klafter.core.view import list_members, refresh_column, refresh_columns
 from klafter.search import blocks
-from klafter.search.chances import add, list_held, sum_chances
+from klafter.search.chances import add, list_held, sum_bends
 
 NEWTON_STEPS = 3
 
@@ -154,11 +154,11 @@ def evidence(view, among):
     """
     if view.priors.temperature == 0.0 or not among.any():
         return 0.0
-    members, slopes, bends, room = list_members(view), new_sums(view), new_sums(view), np.zeros((3, view.n))
+    members, bends = list_members(view), new_sums(view)
     if has_odds(view):
-        sum_chances(view, list_held(view), True, slopes, bends, room)
+        sum_bends(view, list_held(view), bends.pulls, view.out.e)
     else:
-        sum_derivatives(view, True, slopes, bends, room, view.law.code == EXPOSURE)
+        sum_derivatives(view, True, new_sums(view), bends, np.zeros((3, view.n)), view.law.code == EXPOSURE)
     curvatures = as_vector(view, members, bends)
     return sum_evidence(view, among, curvatures)
 
