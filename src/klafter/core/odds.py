@@ -70,7 +70,7 @@ def log_odds(e, links, i, first):
     for t in range(links.start[i], links.start[i + 1]):
         if links.node[t] >= first:
             p *= e[links.node[t]]
-            if p < 1e-150 or p > 1e150:
+            if p < 1.0 / HUGE or p > HUGE:
                 total += np.log(p)
                 p = 1.0
     return total + np.log(p)

@@ -16,7 +16,7 @@ from klafter.models.base import Progress, Step, iterate
 from klafter.search import dense
 from klafter.search.moves import everyone, is_handful, worth
 
-DOZENS = 50
+DOZENS = 50  # nodes below which every community is small
 
 
 class Recipe(NamedTuple):

@@ -15,7 +15,7 @@ from klafter.core.problem import BOUND, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.models.base import log
 from klafter.models.checks import check_choice, check_integer, check_real
-from klafter.models.descent import Outcome, Recipe, Task
+from klafter.models.descent import DOZENS, Outcome, Recipe, Task
 from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter
 from klafter.models.parallel import run
@@ -23,7 +23,7 @@ from klafter.models.restart import rebuilt, restart
 from klafter.sampling.lfrm import as_draw
 
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
-DOZENS, FEW_NODES = 50, 500
+FEW_NODES = 500
 RUNS, SWEEPS = (8, 12, 4), (120, 120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
 SPARSE_RUNS = (6, 6, 4)  # of the sparse engine, which has no sweeps that would grow shorter
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
