@@ -74,4 +74,4 @@ clean:
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 clean-cache:
-	find src -name '*.nb[ic]' -delete
+	find src tests benchmarks -name '*.nb[ic]' -delete

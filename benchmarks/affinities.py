@@ -19,15 +19,15 @@ from polyagamma import random_polyagamma
 from scipy import sparse
 
 from klafter.core.families import Law
-from klafter.core.kernel import kernel
 from klafter.core.problem import copy_state, make_priors, make_problem
-from klafter.core.view import look
+from klafter.core.workspace import look
 from klafter.datasets import load_dataset
+from klafter.jit.decorators import kernel
 from klafter.models import KLafter
 from klafter.sampling.diagnostics import effective_sample_size
 from klafter.sampling.lfrm import start
 from klafter.sampling.weights_kernels import draw_affinities, draw_offset
-from klafter.search.dense import init
+from klafter.search.dense.engine import init
 
 RESULTS = Path(__file__).parent / "results" / "affinities.json"
 

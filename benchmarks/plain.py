@@ -18,12 +18,14 @@ from scipy.special import expit, gammaln
 
 from klafter.core import objective as core_objective
 from klafter.core.problem import BOUND
-from klafter.search import dense, lbfgs, moves, weights
-from klafter.search.births import PASSES
-from klafter.search.choices import NEWTON_STEPS as CHOICE_STEPS
-from klafter.search.choices import STARTS
-from klafter.search.flips import TINY_GAIN
-from klafter.search.weights_kernels import NEWTON_STEPS
+from klafter.search.dense import engine as dense
+from klafter.search.dense import lbfgs, weights
+from klafter.search.dense.birth_kernels import PASSES
+from klafter.search.dense.flip_kernels import TINY_GAIN
+from klafter.search.dense.row_reset import NEWTON_STEPS as CHOICE_STEPS
+from klafter.search.dense.row_reset import STARTS
+from klafter.search.dense.weights_kernels import NEWTON_STEPS
+from klafter.search.moves import merge as moves
 
 
 class PlainView:

@@ -18,7 +18,7 @@ from scipy import sparse
 from klafter import KLafter
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
-from klafter.search import sparse as engine
+from klafter.search.sparse import engine
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 

@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, gammaln
 
 from klafter.core.families import FAMILIES, Law
-from klafter.core.kernel import kernel
 from klafter.core.problem import State, make_priors, make_problem
 from klafter.graph import Graph
+from klafter.jit.decorators import kernel
 
 
 class Case(NamedTuple):

@@ -9,7 +9,9 @@ from sklearn.exceptions import NotFittedError
 from klafter.core.draws import predictor
 from klafter.core.problem import State
 from klafter.graph import Graph
-from klafter.models import KLafter, base, parallel, ranking
+from klafter.models import KLafter, base
+from klafter.prediction import ranking
+from klafter.search import parallel
 
 QUICK = {"n_init": 2, "n_smooth": 9, "max_iter": 4, "random_state": 0}
 N = 24

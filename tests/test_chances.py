@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klafter.core.kernel import kernel
+from klafter.core.bernoulli_gradient import list_held, sum_chances
+from klafter.core.exp_predictor import has_odds
 from klafter.core.objective import objective
-from klafter.core.odds import has_odds
 from klafter.core.problem import add_communities
-from klafter.core.view import list_members, look
-from klafter.search.chances import list_held, sum_chances
-from klafter.search.weights_kernels import as_vector, new_sums, sum_derivatives
+from klafter.core.workspace import list_members, look
+from klafter.jit.decorators import kernel
+from klafter.search.dense.weights_kernels import as_vector, new_sums, sum_derivatives
 
 
 @kernel

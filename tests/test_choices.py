@@ -10,13 +10,13 @@ from scipy import sparse
 from klafter.core.families import FAMILIES, Law
 from klafter.core.objective import objective
 from klafter.core.problem import add_communities, copy_state, make_priors, make_problem
-from klafter.core.view import look
+from klafter.core.workspace import look
 from klafter.datasets import make_lfrm
 from klafter.graph import Graph
-from klafter.search import dense
-from klafter.search.choices import choose_anew
-from klafter.search.moves import try_deaths
-from klafter.search.weights import fit_weights
+from klafter.search.dense import engine as dense
+from klafter.search.dense.row_reset import choose_anew
+from klafter.search.dense.weights import fit_weights
+from klafter.search.moves.merge import try_deaths
 
 N = 7
 cases = st.fixed_dictionaries(

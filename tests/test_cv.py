@@ -10,7 +10,7 @@ from sklearn.base import clone
 from klafter.datasets import load_karate
 from klafter.graph import DyadKFold, split_dyads
 from klafter.models import KLafter, KLafterCV, load
-from klafter.models.race import Race, hopeless, race, results_table
+from klafter.models.successive_elimination import Race, hopeless, race, results_table
 
 QUICK = KLafter(n_init=1, n_smooth=0, max_iter=2)
 PENALTIES = [0.0, 2.0, 40.0]

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from klafter.core.families import FAMILIES, Law
 from klafter.core.problem import make_priors, make_problem
 from klafter.graph import Graph
-from klafter.models.restart import Recipe, Task, restart
-from klafter.search import dense
+from klafter.sampling.smoothing import smooth
+from klafter.search.dense import engine as dense
+from klafter.search.restart import Recipe, Task, restart
 from klafter.search.starts import coin_flips, neighbourhoods
 
 quick = settings(max_examples=5, deadline=None, derandomize=True)
@@ -60,7 +61,7 @@ def search(graph, problem, seed, run):
     """Q where a restart ends, checked."""
     recipe = Recipe(None, max_communities=2, max_iter=10, tol=1e-6, n_smooth=120, max_draws=10)
     task = Task(run, 6, np.random.SeedSequence([seed, run]), None)
-    outcome = restart(problem, recipe, task, lambda progress: False, None)
+    outcome = restart(problem, recipe, task, lambda progress: False, None, smooth)
     assert outcome.objective == pytest.approx(oracles.objective(graph, problem, outcome.state), abs=1e-8)
     return outcome.objective
 

@@ -12,11 +12,11 @@ import pytest
 from test_sparse import dense_groups
 
 import klafter as kl
-from klafter.models.distributed import DaskFleet, _rows, cut_points
-from klafter.search import sparse as engine
-from klafter.search import sparse_rounds as rounds
-from klafter.search import sparse_shards as at
-from klafter.search.sparse_state import as_problem, as_state
+from klafter.search.cluster import rounds
+from klafter.search.cluster import shards as at
+from klafter.search.cluster.dask_executor import DaskFleet, cut_points, cut_rows
+from klafter.search.sparse import engine
+from klafter.search.sparse.state import as_problem, as_state
 
 pytest.importorskip("distributed")
 
@@ -25,7 +25,7 @@ def in_shards(graph, counts=False, number=3):
     problem = as_problem(graph, counts=counts)
     bounds = np.array([problem.n * s // number for s in range(number + 1)])
     frame = rounds.frame_of(problem, np.diff(problem.start))
-    shards = [at.make_shard(rounds.bare(frame), _rows(problem, a, b)) for a, b in zip(bounds[:-1], bounds[1:])]  # noqa: RUF007
+    shards = [at.make_shard(rounds.bare(frame), cut_rows(problem, a, b)) for a, b in zip(bounds[:-1], bounds[1:])]  # noqa: RUF007
     return problem, frame, rounds.Here(shards, bounds)
 
 

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES
-from klafter.core.kernel import kernel
 from klafter.core.objective import flip_gains
 from klafter.core.problem import add_communities, copy_state
 from klafter.core.rows import load_rows
-from klafter.core.view import look
+from klafter.core.workspace import look
+from klafter.jit.decorators import kernel
 from klafter.sampling.lfrm_kernels import sweep, sweep_many
-from klafter.search.flips import PASSES, descend, draw_thresholds, flip_row
-from klafter.search.screens import leave_hopeful, new_screen
+from klafter.search.dense.flip_bounds import leave_hopeful, new_screen
+from klafter.search.dense.flip_kernels import PASSES, descend, draw_thresholds, flip_row
 
 N = 7
 quick = settings(max_examples=15, deadline=None, derandomize=True)

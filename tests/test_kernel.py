@@ -10,8 +10,8 @@ import pytest
 from numba import njit
 from numba.core.errors import NumbaError
 
-from klafter.core.kernel import announce_compilation, bare, inner, kernel
-from klafter.core.view import look
+from klafter.core.workspace import look
+from klafter.jit.decorators import announce_compilation, bare, inner, kernel
 
 
 @inner

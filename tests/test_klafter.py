@@ -12,8 +12,8 @@ from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
-from klafter.models.restart import cooler, enrich
-from klafter.search import dense
+from klafter.search.dense import engine as dense
+from klafter.search.restart import cooler, enrich
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -9,7 +9,9 @@ import pytest
 
 import klafter
 
-LAYERS = ["graph", "core", "search", "sampling", "models", "datasets", "evaluation", "report", "cli"]
+LAYERS = [
+    "graph", "jit", "core", "search", "sampling", "prediction", "models", "datasets", "evaluation", "report", "cli",
+]  # fmt: skip
 ROOT = Path(klafter.__file__).parent
 FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.parent != ROOT]
 HEAVY = {"dask", "matplotlib", "bokeh", "pandas", "arviz", "sklearn", "numba", "networkx"}

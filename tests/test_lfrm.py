@@ -10,7 +10,7 @@ from klafter.core.families import FAMILIES, Law
 from klafter.core.problem import empty_state, make_priors, make_problem
 from klafter.sampling import lfrm
 from klafter.sampling.lfrm import Chain
-from klafter.search.weights import fit_weights
+from klafter.search.dense.weights import fit_weights
 
 SCALES = (3.2, 1.4)
 

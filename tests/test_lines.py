@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from klafter.core import lines
+from klafter.core import line_search as lines
 from klafter.core.families import FAMILIES, Law
-from klafter.core.kernel import kernel
-from klafter.core.lines import Axis, Line, Span
+from klafter.core.line_search import Axis, Line, Span
+from klafter.jit.decorators import kernel
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 seeds = st.integers(0, 10_000)

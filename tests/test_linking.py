@@ -9,9 +9,11 @@ from klafter.core.objective import objective
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm, make_overlapping
 from klafter.evaluation import matched_f1
-from klafter.models import KLafter, klafter, large, linking
-from klafter.search import dense
-from klafter.search.weights import price_of_parameters
+from klafter.models import KLafter, klafter
+from klafter.search import choose_link as linking
+from klafter.search.dense import engine as dense
+from klafter.search.dense.weights import price_of_parameters
+from klafter.search.sparse import fit as large
 
 QUICK = {"n_init": 2, "n_smooth": 12, "random_state": 0}
 

@@ -7,16 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES, Law
-from klafter.core.kernel import kernel
 from klafter.core.objective import column_price
 from klafter.core.problem import add_communities, copy_state, empty_state, make_priors, make_problem
-from klafter.core.view import look
+from klafter.core.workspace import look
 from klafter.datasets import make_lfrm
-from klafter.search import births as sowing
-from klafter.search.births import PASSES, births
-from klafter.search.flips import descend
-from klafter.search.growth import grow_inside
-from klafter.search.moves import (
+from klafter.jit.decorators import kernel
+from klafter.search.dense import birth_kernels as sowing
+from klafter.search.dense.birth_kernels import PASSES, births
+from klafter.search.dense.flip_kernels import descend
+from klafter.search.dense.growth import grow_inside
+from klafter.search.dense.weights import fit_weights
+from klafter.search.dense.weights_kernels import column_evidence, evidence, fit_column
+from klafter.search.moves.merge import (
     drop_empty,
     halves,
     merged,
@@ -29,8 +31,6 @@ from klafter.search.moves import (
     without_idlers,
     worth,
 )
-from klafter.search.weights import fit_weights
-from klafter.search.weights_kernels import column_evidence, evidence, fit_column
 
 N = 10
 quick = settings(max_examples=6, deadline=None, derandomize=True)

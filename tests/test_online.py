@@ -15,9 +15,9 @@ from klafter.cli.facts import describe_change
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.graph.changes import change_graph
-from klafter.models.large import state_of
-from klafter.search import sparse as engine
-from klafter.search.sparse_state import as_problem
+from klafter.search.sparse import engine
+from klafter.search.sparse.fit import state_of
+from klafter.search.sparse.state import as_problem
 
 
 def named(directed=False):

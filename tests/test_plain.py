@@ -9,7 +9,7 @@ import pytest
 from klafter.core.families import Law
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
-from klafter.search import dense
+from klafter.search.dense import engine as dense
 from klafter.search.starts import neighbourhoods
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))

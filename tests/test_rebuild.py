@@ -10,9 +10,9 @@ from klafter.core.problem import copy_state, empty_state, make_priors, make_prob
 from klafter.datasets import make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
-from klafter.search import dense
-from klafter.search.moves import everyone, is_handful, worth
-from klafter.search.rebuild import acquainted, rebuild
+from klafter.search.dense import engine as dense
+from klafter.search.moves.merge import everyone, is_handful, worth
+from klafter.search.moves.rebuild import acquainted, rebuild
 
 
 def planted(family="bernoulli", directed=False, **options):

@@ -6,10 +6,10 @@ import pytest
 
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
-from klafter.search import sparse as engine
-from klafter.search.sparse_moves import disjoint, in_turns
-from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import as_problem
+from klafter.search.sparse import engine
+from klafter.search.sparse.moves import disjoint, in_turns
+from klafter.search.sparse.state import as_problem
+from klafter.search.sparse.threads import Crew
 
 
 def dense_groups(n, groups, p_in, p_out, seed, directed=False, counts=False):

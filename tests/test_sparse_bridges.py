@@ -9,17 +9,19 @@ from scipy import sparse
 from test_sparse_exact import PRICES, cases, flip, random_case
 
 from klafter.core.draws import predictor
-from klafter.core.kernel import kernel
 from klafter.graph import Graph
-from klafter.search import sparse as engine
-from klafter.search import sparse_bridge_flips_kernels, sparse_bridge_splits, sparse_bridges
-from klafter.search.sparse_bridge_flips_kernels import desk
-from klafter.search.sparse_bridges_kernels import tie_worth
-from klafter.search.sparse_leanings import FAINT
-from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import as_problem, as_state, copy_state, members, memberships
-from klafter.search.sparse_ties import bridge_price, bridges, matrix, set_strength, tie, without_idle
-from klafter.search.sparse_view import look
+from klafter.jit.decorators import kernel
+from klafter.search.sparse import bridge_flips_kernels as sparse_bridge_flips_kernels
+from klafter.search.sparse import bridge_splits as sparse_bridge_splits
+from klafter.search.sparse import bridges as sparse_bridges
+from klafter.search.sparse import engine
+from klafter.search.sparse.affinities import bridge_price, bridges, matrix, set_strength, tie, without_idle
+from klafter.search.sparse.bridge_flips_kernels import desk
+from klafter.search.sparse.bridges_kernels import tie_worth
+from klafter.search.sparse.membership_posterior import FAINT
+from klafter.search.sparse.state import as_problem, as_state, copy_state, members, memberships
+from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.workspace import look
 
 
 @kernel

@@ -8,10 +8,10 @@ from sklearn.metrics import roc_auc_score
 import klafter as kl
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
-from klafter.models.large import problem_of, state_of, ties_of
-from klafter.search import sparse as engine
-from klafter.search import sparse_bridges
-from klafter.search.sparse_ties import matrix
+from klafter.search.sparse import bridges as sparse_bridges
+from klafter.search.sparse import engine
+from klafter.search.sparse.affinities import matrix
+from klafter.search.sparse.fit import problem_of, state_of, ties_of
 
 
 def opposites(n=240, size=40, p=0.4, q=0.01, *, directed=False, counts=False, seed=1):
@@ -116,7 +116,7 @@ def test_partial_fit_keeps_bridges():
 def test_likely_links_across_a_bridge_are_suggested_in_large_networks(monkeypatch):
     graph, truth = opposites(n=160, size=40, q=0.001)
     model = fitted(graph)
-    monkeypatch.setattr("klafter.models.ranking.EXHAUSTIVE", 10)
+    monkeypatch.setattr("klafter.prediction.ranking.EXHAUSTIVE", 10)
     group = truth.argmax(axis=1)
     found = model.top_links(200)
     assert np.mean([group[i] == group[j] ^ 1 for i, j, _ in found]) > 0.95

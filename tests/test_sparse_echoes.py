@@ -4,10 +4,10 @@ import numpy as np
 from scipy import sparse
 
 from klafter.datasets import make_overlapping
-from klafter.search.sparse_births import what_is_owed
-from klafter.search.sparse_echoes import STEPS, alike, echoes, unexplained
-from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import as_problem, empty_state
+from klafter.search.sparse.births import what_is_owed
+from klafter.search.sparse.nonbacktracking import STEPS, alike, echoes, unexplained
+from klafter.search.sparse.state import as_problem, empty_state
+from klafter.search.sparse.threads import Crew
 
 
 def count_walks(adjacency, steps):

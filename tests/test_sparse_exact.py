@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from klafter.core.draws import predictor
-from klafter.core.kernel import kernel
 from klafter.graph import Graph
-from klafter.search import sparse as engine
-from klafter.search import sparse_kernels, sparse_leanings
-from klafter.search.sparse_leanings import FAINT, leanings
-from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_state import as_problem, copy_state, empty_state, members, with_room
-from klafter.search.sparse_trades import trade_gain
-from klafter.search.sparse_trades_kernels import make_trade
-from klafter.search.sparse_view import look
+from klafter.jit.decorators import kernel
+from klafter.search.sparse import engine
+from klafter.search.sparse import kernels as sparse_kernels
+from klafter.search.sparse import membership_posterior as sparse_leanings
+from klafter.search.sparse.exchange import trade_gain
+from klafter.search.sparse.exchange_kernels import make_trade
+from klafter.search.sparse.membership_posterior import FAINT, leanings
+from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_room
+from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.workspace import look
 
 PRICES = {"penalty": 0.7, "temperature": 0.9, "shrinkage": 2.5}
 NONE = np.zeros(0, np.int64)

@@ -6,10 +6,10 @@ import pytest
 from scipy import sparse
 
 from klafter.datasets import make_overlapping
-from klafter.search import sparse as engine
-from klafter.search.sparse_parallel import Crew
-from klafter.search.sparse_renewal import evened, level, reborn
-from klafter.search.sparse_state import as_problem, as_state, memberships
+from klafter.search.sparse import engine
+from klafter.search.sparse.perturb import evened, level, reborn
+from klafter.search.sparse.state import as_problem, as_state, memberships
+from klafter.search.sparse.threads import Crew
 
 
 @pytest.fixture(scope="module")

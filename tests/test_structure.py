@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from klafter.graph import Graph
-from klafter.models.structure import FLOOR, Neighbourhoods, expert_logits, fit_expert, visible_links, visible_nonlinks
+from klafter.prediction.structure import (
+    FLOOR,
+    Neighbourhoods,
+    expert_logits,
+    fit_expert,
+    visible_links,
+    visible_nonlinks,
+)
 
 
 def draw_graph(directed=False, n=14, seed=0):

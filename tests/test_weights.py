@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES, Law
 from klafter.core.problem import BOUND, FLOOR, add_communities, empty_state, make_priors, make_problem
-from klafter.core.view import look
+from klafter.core.workspace import look
 from klafter.graph import Graph
-from klafter.search.weights import fit_weights, unpack, value_and_slope
-from klafter.search.weights_kernels import evidence, fit_column
+from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
+from klafter.search.dense.weights_kernels import evidence, fit_column
 
 quick = settings(max_examples=6, deadline=None, derandomize=True)
 cases = st.fixed_dictionaries(

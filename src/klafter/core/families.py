@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.kernel import kernel
 from klafter.core.responses import CLIP
+from klafter.jit.decorators import kernel
 
 BERNOULLI, POISSON, GAUSSIAN, EXPOSURE = 0, 1, 2, 3
 BINARIZE = "klafter.as_graph(X).binarize()"  # a cure for whatever a network was given as

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
+from klafter.core.exp_predictor import has_odds, sum_odds_losses
 from klafter.core.families import BERNOULLI
-from klafter.core.kernel import bare, kernel
-from klafter.core.odds import has_odds, sum_odds_losses
 from klafter.core.problem import Problem, State
 from klafter.core.rows import load_rows, load_tail, row_loss, shift_loss, shift_odds
-from klafter.core.view import look
+from klafter.core.workspace import look
+from klafter.jit.decorators import bare, kernel
 
 
 def objective(problem: Problem, state: State) -> float:

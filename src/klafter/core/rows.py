@@ -8,11 +8,11 @@ alone is kept, as long as none of it had to be clipped: then ``base[1]`` is 0, a
 
 import numpy as np
 
+from klafter.core.exp_predictor import load_odds, log_odds, log_product, log_quotient, log_sum
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, POISSON, loss
-from klafter.core.kernel import bare, inlined
-from klafter.core.odds import load_odds, log_odds, log_product, log_quotient, log_sum
 from klafter.core.responses import CLIP
-from klafter.core.view import SAFE
+from klafter.core.workspace import SAFE
+from klafter.jit.decorators import bare, inlined
 
 
 @bare

@@ -4,16 +4,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from klafter.models.base import NetworkModel, Progress, Step
+    from klafter.models.base import NetworkModel
     from klafter.models.cv import KLafterCV
     from klafter.models.epm import EPM
-    from klafter.models.explain import Explanation
     from klafter.models.files import ModelFileError, load
     from klafter.models.irm import IRM
     from klafter.models.klafter import KLafter
     from klafter.models.lfrm import LFRM
     from klafter.models.mmsb import MMSB
     from klafter.models.paper import PaperKLafter
+    from klafter.prediction.explain import Explanation
+    from klafter.search.progress import Progress, Step
 
 __all__ = [
     "EPM",
@@ -31,20 +32,20 @@ __all__ = [
     "load",
 ]
 _HOMES = {
-    "Explanation": "explain",
-    "KLafterCV": "cv",
-    "ModelFileError": "files",
-    "NetworkModel": "base",
-    "PaperKLafter": "paper",
-    "Progress": "base",
-    "Step": "base",
-    "load": "files",
+    "Explanation": "klafter.prediction.explain",
+    "KLafterCV": "klafter.models.cv",
+    "ModelFileError": "klafter.models.files",
+    "NetworkModel": "klafter.models.base",
+    "PaperKLafter": "klafter.models.paper",
+    "Progress": "klafter.search.progress",
+    "Step": "klafter.search.progress",
+    "load": "klafter.models.files",
 }
 
 
 def __getattr__(name: str):
     if name in __all__:
-        return getattr(import_module(f"{__name__}.{_HOMES.get(name, name.lower())}"), name)
+        return getattr(import_module(_HOMES.get(name, f"{__name__}.{name.lower()}")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit, logsumexp
@@ -18,49 +15,10 @@ from klafter.core.draws import Draw, predictor
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
-from klafter.models.ranking import best_pairs, near_of, predictor_of_rows
-from klafter.models.structure import expert_logits, fit_expert
+from klafter.prediction.ranking import best_pairs, near_of, predictor_of_rows
+from klafter.prediction.structure import expert_logits, fit_expert
 
-log = logging.getLogger("klafter")
 BEYOND = 2.0  # times the largest count seen, up to which a draw on the log scale is believed
-
-
-class Step(NamedTuple):
-    """A line of ``history_``: which restart or chain, which step of it, and where it stood."""
-
-    run: int
-    step: int
-    seconds: float
-    objective: float
-    n_communities: int
-
-
-class Progress(NamedTuple):
-    """What a callback is told; returning True stops the fit, which keeps the best so far."""
-
-    stage: str
-    run: int
-    n_runs: int
-    step: int
-    n_steps: int
-    objective: float
-    n_communities: int
-
-
-def iterate(step: Callable, state, n_steps: int, done: Callable, stop) -> Any:
-    """The loop: ``state = step(state)`` until ``done(t, state)``, the limit, or Ctrl-C, which keeps the last state."""
-    for t in range(n_steps):
-        try:
-            state = step(state)
-            finished = done(t, state)
-        except KeyboardInterrupt:
-            if stop is None:
-                raise
-            stop.set()
-            break
-        if finished or (stop is not None and stop.is_set()):
-            break
-    return state
 
 
 class NetworkModel(BaseEstimator):
@@ -250,14 +208,14 @@ class NetworkModel(BaseEstimator):
 
     def sample(self, random_state=None) -> Graph:
         """A network from the fitted model (its point estimate), without hidden dyads."""
-        from klafter.models.simulate import simulate
+        from klafter.prediction.simulate import simulate
 
         check_is_fitted(self, "draws_")
         return simulate(self.point_, self.response_, self.precision_, self.graph_, np.random.default_rng(random_state))
 
     def explain(self, i, j):
         """Which pairs of communities, and what else, make the link from i to j likely or not."""
-        from klafter.models.explain import explain
+        from klafter.prediction.explain import explain
 
         row = self._pairs([(i, j)])
         return explain(self, int(row[0, 0]), int(row[0, 1]))

@@ -11,12 +11,13 @@ from sklearn.base import clone
 
 from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
-from klafter.models.base import NetworkModel, Progress
+from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice
 from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
-from klafter.models.parallel import run
-from klafter.models.race import race, results_table
+from klafter.models.successive_elimination import race, results_table
+from klafter.search.parallel import run
+from klafter.search.progress import Progress
 
 GRIDS = {
     "penalty": "penalties",

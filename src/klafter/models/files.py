@@ -147,7 +147,7 @@ def _unpack(recipe: dict, arrays: dict) -> Any:
     if "draws" in recipe:
         return _unpack_draws(recipe, arrays)
     if "steps" in recipe:
-        from klafter.models.base import Step
+        from klafter.search.progress import Step
 
         return [Step(int(a), int(b), float(c), float(d), int(e)) for a, b, c, d, e in arrays[recipe["steps"]]]
     if "sparse" in recipe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from contextlib import suppress
 from functools import partial
@@ -10,18 +11,19 @@ import numpy as np
 
 from klafter.core.draws import Draw
 from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
-from klafter.core.kernel import announce_compilation
 from klafter.core.problem import BOUND, State, make_priors, make_problem
 from klafter.graph import Graph
-from klafter.models.base import log
+from klafter.jit.decorators import announce_compilation
 from klafter.models.checks import check_choice, check_integer, check_real
-from klafter.models.descent import DOZENS, Outcome, Recipe, Task
 from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter
-from klafter.models.parallel import run
-from klafter.models.restart import rebuilt, restart
 from klafter.sampling.lfrm import as_draw
+from klafter.sampling.smoothing import smooth
+from klafter.search.descend import DOZENS, Outcome, Recipe, Task
+from klafter.search.parallel import run
+from klafter.search.restart import rebuilt, restart
 
+log = logging.getLogger("klafter")
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
 FEW_NODES = 500
 RUNS, SWEEPS = (8, 12, 4), (120, 120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
@@ -259,7 +261,7 @@ class KLafter(Growing):
         return self.link == "auto" and open_end and not graph.covariates and graph.n_nodes > FEW_NODES
 
     def _exposure_if_better(self, graph: Graph, seeds, callback, stop):
-        from klafter.models import linking  # the sparse engine, which small networks do without
+        from klafter.search import choose_link as linking  # the sparse engine, which small networks do without
 
         with announce_compilation():
             return linking.search_if_better(self, graph, seeds, callback, stop)
@@ -269,7 +271,8 @@ class KLafter(Growing):
 
         What was ``found`` already is the first.
         """
-        from klafter.models import distributed, large  # the sparse engine, which small networks do without
+        from klafter.models import distributed
+        from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
 
         if client is not None:
             return distributed.fit_graph(self, graph, seeds, callback, client)
@@ -286,7 +289,7 @@ class KLafter(Growing):
         if self.link_ != "exposure":
             return self.draws_
         if self._leaning is None:
-            from klafter.models import large
+            from klafter.search.sparse import fit as large
 
             self._leaning = large.leaning_draws(self)
         return self._leaning
@@ -338,7 +341,7 @@ class KLafter(Growing):
 
 
 def _job(problem, recipe, callback, task, stop):
-    return restart(problem, recipe, task, callback, stop)
+    return restart(problem, recipe, task, callback, stop, smooth)
 
 
 def _notes(best: Outcome, unit: float) -> list[str]:

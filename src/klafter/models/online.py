@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse as sp
 
 from klafter.core.draws import Draw
-from klafter.core.kernel import announce_compilation
 from klafter.graph import Graph
 from klafter.graph.changes import change_graph
+from klafter.jit.decorators import announce_compilation
 from klafter.models.base import NetworkModel
 
 
@@ -75,7 +75,7 @@ class Growing(NetworkModel):
         self._check_parameters(change.graph)
         if self.link_ != "exposure":
             return _refit(self, change.graph, callback)
-        from klafter.models import large  # the sparse engine, which small networks do without
+        from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
 
         with announce_compilation():
             large.adapt_to(self, change)

@@ -8,14 +8,15 @@ import time
 import numpy as np
 
 from klafter.core.families import BERNOULLI, FAMILIES, Law, check_values
-from klafter.core.kernel import announce_compilation
 from klafter.core.objective import objective
 from klafter.core.problem import BOUND, make_priors, make_problem
 from klafter.graph import Graph
-from klafter.models.base import NetworkModel, Progress, Step, iterate
+from klafter.jit.decorators import announce_compilation
+from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.sampling.lfrm import as_draw
 from klafter.search import paper
+from klafter.search.progress import Progress, Step, iterate
 
 
 class PaperKLafter(NetworkModel):

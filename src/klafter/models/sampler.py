@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from klafter.core.draws import Draw
 from klafter.core.families import BINARIZE, FAMILIES, check_values
-from klafter.core.kernel import announce_compilation
 from klafter.graph import Graph
-from klafter.models.base import NetworkModel, Step
-from klafter.models.chain import Chain, Recipe, Task, run_chain
+from klafter.jit.decorators import announce_compilation
+from klafter.models.base import NetworkModel
 from klafter.models.checks import check_integer, check_real
-from klafter.models.parallel import run
+from klafter.sampling.chain import Chain, Recipe, Task, run_chain
+from klafter.search.parallel import run
+from klafter.search.progress import Step
 
 COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
 

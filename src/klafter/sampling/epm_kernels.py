@@ -6,7 +6,7 @@ from math import exp, expm1, log, log1p
 
 import numpy as np
 
-from klafter.core.kernel import kernel
+from klafter.jit.decorators import kernel
 
 VANISHED = 1e-40  # an affinity below this is set to 0: no uniform number of 53 bits could ever pick it
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.kernel import kernel
+from klafter.jit.decorators import kernel
 
 BERNOULLI, POISSON = 0, 1
 

@@ -19,11 +19,11 @@ from klafter.core.draws import Draw
 from klafter.core.families import FAMILIES, GAUSSIAN, Law
 from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Priors, Problem, State, add_communities, make_priors, make_problem
-from klafter.core.view import look
+from klafter.core.workspace import look
 from klafter.sampling import lfrm
 from klafter.sampling.irm import IRMEngine
-from klafter.search import dense
-from klafter.search.moves import drop_empty
+from klafter.search.dense import engine as dense
+from klafter.search.moves.merge import drop_empty
 from klafter.search.starts import neighbourhoods
 
 PRECISION_SHAPE, PRECISION_RATE = 1.0, 1.0

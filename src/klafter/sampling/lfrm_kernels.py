@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from klafter.core.kernel import bare, inlined, inner, kernel
 from klafter.core.rows import load_rows, row_loss
-from klafter.core.view import look, refresh_column, refresh_pulls
+from klafter.core.workspace import look, refresh_column, refresh_pulls
+from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.sampling.weights_kernels import draw_parameters
-from klafter.search.flips import draw_thresholds, flip_row
-from klafter.search.screens import flip_hopeful, new_screen, relist
+from klafter.search.dense.flip_bounds import flip_hopeful, new_screen, relist
+from klafter.search.dense.flip_kernels import draw_thresholds, flip_row
 
 
 @bare

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.kernel import kernel
+from klafter.jit.decorators import kernel
 
 
 class Counts(NamedTuple):

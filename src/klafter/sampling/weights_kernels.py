@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from klafter.core import dyad_block as blocks
+from klafter.core.exp_predictor import log_product
 from klafter.core.families import BERNOULLI, curvature, loss, slope
-from klafter.core.kernel import bare, inner
-from klafter.core.lines import Axis, Span, gather_row, new_line, put, sample_line, sum_chances
-from klafter.core.odds import log_product
+from klafter.core.line_search import Axis, Span, gather_row, new_line, put, sample_line, sum_chances
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, mark
-from klafter.core.view import list_members
-from klafter.search import blocks
+from klafter.core.workspace import list_members
+from klafter.jit.decorators import bare, inner
 
 WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 

@@ -7,15 +7,15 @@ Z optimised, kept if Q fell. T = 0, and x_ij = z_i' W z_j alone.
 
 import numpy as np
 
-from klafter.core.kernel import kernel
 from klafter.core.objective import flip_gain, objective
 from klafter.core.problem import BOUND, Problem, State, add_communities, copy_state, empty_state
 from klafter.core.rows import load_rows
-from klafter.core.view import look, refresh_pulls
-from klafter.search.flips import apply_flip, descend
-from klafter.search.moves import drop_empty
+from klafter.core.workspace import look, refresh_pulls
+from klafter.jit.decorators import kernel
+from klafter.search.dense.flip_kernels import apply_flip, descend
+from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
+from klafter.search.moves.merge import drop_empty
 from klafter.search.starts import coin_flips
-from klafter.search.weights import fit_weights, unpack, value_and_slope
 
 MAX_ROW_SEARCH = 12  # communities up to which all 2^K patterns of a row are tried
 GRADIENT_STEPS = 100

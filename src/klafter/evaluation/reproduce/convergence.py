@@ -15,7 +15,7 @@ from klafter.evaluation.reproduce.published import ITERATIONS, NETWORKS
 from klafter.evaluation.reproduce.table1 import RESULTS, _path
 from klafter.evaluation.saved import write_json
 from klafter.models import PaperKLafter
-from klafter.search import dense
+from klafter.search.dense import engine as dense
 from klafter.search.starts import neighbourhoods
 
 TOL = 1e-4  # relative fall of the objective below which a search has converged

@@ -14,9 +14,10 @@ from klafter.core.draws import predictor
 from klafter.core.families import BERNOULLI, Law
 from klafter.core.problem import Problem, add_communities, make_priors, make_problem
 from klafter.graph import Graph
-from klafter.models.restart import SMOOTH_PENALTY, cooler, unsocial
 from klafter.sampling import lfrm
-from klafter.search import dense, paper
+from klafter.search import paper
+from klafter.search.dense import engine as dense
+from klafter.search.restart import SMOOTH_PENALTY, cooler, unsocial
 from klafter.search.starts import neighbourhoods
 
 START = 10  # communities to begin with, as in the paper's Figure 1

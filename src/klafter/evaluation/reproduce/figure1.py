@@ -12,7 +12,7 @@ from klafter.evaluation.reproduce import curves
 from klafter.evaluation.reproduce.table1 import RESULTS, _path
 from klafter.evaluation.saved import write_json
 from klafter.graph import split_dyads
-from klafter.search.screens import FEW
+from klafter.search.dense.flip_bounds import FEW
 
 FULL = {"LFRM-MCMC": 1000, "K-LAFTER, paper": 30, "K-LAFTER": 240}
 QUICK = {"LFRM-MCMC": 100, "K-LAFTER, paper": 3, "K-LAFTER": 60}

@@ -1,0 +1,166 @@
+"""Blocks: the dyads between two communities, which one entry of W reaches.
+
+The rows of one community's members are loaded once; every weight of that community then reads its dyads there, and
+moves them when it moves.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.core.families import BERNOULLI
+from klafter.core.line_search import Span, put
+from klafter.core.rows import load_row, mark
+from klafter.jit.decorators import bare, inlined, inner
+
+
+class Block(NamedTuple):
+    """The rows of one community's members, in the order of ``list_members``. Of Bernoulli rows only e counts."""
+
+    x: np.ndarray  # (members, n)
+    e: np.ndarray  # e^x, 0 where not observed
+    y: np.ndarray
+    seen: np.ndarray
+
+
+@bare
+def largest_size(view):
+    """Members of the largest community."""
+    largest = 0
+    for k in range(view.size.size):
+        largest = max(largest, view.size[k])
+    return largest
+
+
+@inner
+def new_block(size, n):
+    """Room for the rows of so many members."""
+    return Block(np.empty((size, n)), np.empty((size, n)), np.empty((size, n)), np.empty((size, n)))
+
+
+@bare
+def load_block(view, members, k, incoming, block):
+    """The rows of community k, in the place of another's."""
+    row, links = (view.into, view.links_in) if incoming else (view.out, view.links_out)
+    for s in range(view.size[k]):
+        i = members[k, s]
+        load_row(view, i, row)
+        copy(block.e[s], row.e)
+        if view.law.code != BERNOULLI:
+            copy(block.x[s], row.x)
+            copy(block.seen[s], row.seen)
+            block.y[s, :] = 0.0
+            mark(links, i, block.y[s], 1.0)
+
+
+@inlined
+def copy(target, source):
+    for j in range(source.size):
+        target[j] = source[j]
+
+
+@inlined
+def take(law, block, s, j, c, line, size):
+    """Add one dyad to the line; returns the line's new size. A Bernoulli dyad that was not observed has e = 0."""
+    if law.code == BERNOULLI:
+        line.e[size] = block.e[s, j]
+        return size + 1
+    if block.seen[s, j] == 0.0:
+        return size
+    put(line, size, block.x[s, j], block.e[s, j], block.y[s, j], c)
+    return size + 1
+
+
+@bare
+def gather_block(view, members, block, incoming, k, m, line):
+    """The dyads of community k with m. An undirected pair that is in both, both ways, counts once, and moves twice."""
+    law, z, directed, n_rows, n_columns = view.law, view.z, view.directed, view.size[k], view.size[m]
+    size = 0
+    for s in range(n_rows):
+        i = members[k, s]
+        if directed or not z[m, i]:
+            for u in range(n_columns):
+                size = take(law, block, s, members[m, u], 1.0, line, size)
+        else:
+            for u in range(n_columns):
+                j = members[m, u]
+                if j > i if k == m else not z[k, j]:
+                    size = take(law, block, s, j, 1.0, line, size)
+    ones = size
+    if not directed and k != m:
+        for s in range(n_rows):
+            i = members[k, s]
+            if z[m, i]:
+                for u in range(n_columns):
+                    j = members[m, u]
+                    if j > i and z[k, j]:
+                        size = take(law, block, s, j, 2.0, line, size)
+    return Span(size, ones, sum_links(view, members, incoming, k, m))
+
+
+@bare
+def sum_links(view, members, incoming, k, m):
+    """sum of y c over the dyads of community k with m: a pair that moves twice is met from both ends."""
+    links, held, total = view.links_in if incoming else view.links_out, view.z[m], 0.0
+    for s in range(view.size[k]):
+        i = members[k, s]
+        for t in range(links.start[i], links.start[i + 1]):
+            if held[links.node[t]]:
+                total += links.value[t]
+    return 0.5 * total if k == m and not view.directed else total
+
+
+@bare
+def shift_block(view, members, block, k, m, delta):
+    """Move the dyads of community k with m, whose weight moved."""
+    factor = np.exp(delta)
+    for s in range(view.size[k]):
+        shift_some(view.law, block.x[s], block.e[s], members[m, : view.size[m]], delta, factor)
+        if not view.directed and k != m and view.z[m, members[k, s]]:
+            shift_some(view.law, block.x[s], block.e[s], members[k, : view.size[k]], delta, factor)
+
+
+@inlined
+def shift_some(law, x, e, nodes, delta, factor):
+    for u in range(nodes.size):
+        e[nodes[u]] *= factor
+    if law.code != BERNOULLI:
+        for u in range(nodes.size):
+            x[nodes[u]] += delta
+
+
+@bare
+def shift_weight(view, members, k, m, delta):
+    """w_km += delta, and the pulls with it."""
+    factor = np.exp(delta)
+    view.w[k, m] += delta
+    view.reach[k] += abs(delta)
+    shift_pulls(view, members, view.pull_out, view.exp_out, k, m, delta, factor)
+    if view.directed:
+        view.reach[m] += abs(delta)
+        shift_pulls(view, members, view.pull_in, view.exp_in, m, k, delta, factor)
+    elif k != m:
+        view.w[m, k] += delta
+        view.reach[m] += abs(delta)
+        shift_pulls(view, members, view.pull_out, view.exp_out, m, k, delta, factor)
+
+
+@bare
+def shift_pulls(view, members, pull, exps, k, m, delta, factor):
+    """The pulls of k by the members of m."""
+    for u in range(view.size[m]):
+        j = members[m, u]
+        pull[k, j] += delta
+        exps[k, j] *= factor
+
+
+@bare
+def measure_reach(view):
+    """The largest pulls, after many shifts each of which may have added to them."""
+    for k in range(view.z.shape[0]):
+        reach = 0.0
+        for side in range(2 if view.directed else 1):
+            pull = view.pull_in[k] if side else view.pull_out[k]
+            for j in range(pull.size):
+                reach = max(reach, abs(pull[j]))
+        view.reach[k] = reach

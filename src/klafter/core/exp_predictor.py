@@ -1,0 +1,131 @@
+"""Odds e^x: of Bernoulli dyads nothing else need be known, as long as no x is so large that it must be clipped.
+
+A sum of log(1 + e^x) is the logarithm of a product, and a community multiplies the odds of its members' dyads.
+"""
+
+import numpy as np
+
+from klafter.core.families import BERNOULLI
+from klafter.core.workspace import SAFE
+from klafter.jit.decorators import bare, inlined
+
+BLOCK = 256  # factors of 1 + e^x multiplied before one logarithm is taken
+HUGE = 1e150  # two products below it do not overflow together
+
+
+@inlined
+def log_product(e, factors, k):
+    """sum_j log(1 + e_j f_j) with row k of the factors, one logarithm for a block of terms."""
+    total = 0.0
+    for start in range(0, e.size, BLOCK):
+        stop = min(start + BLOCK, e.size)
+        some, f, p = e[start:stop], factors[k, start:stop], 1.0
+        for j in range(some.size):
+            p *= 1.0 + some[j] * f[j]
+        if p < 1e300:
+            total += np.log(p)
+        else:  # the product overflowed
+            for j in range(some.size):
+                total += np.log1p(some[j] * f[j])
+    return total
+
+
+@inlined
+def log_quotient(e, factors, k):
+    """sum_j log(1 + e_j / f_j)."""
+    total = 0.0
+    for start in range(0, e.size, BLOCK):
+        stop = min(start + BLOCK, e.size)
+        some, f, p = e[start:stop], factors[k, start:stop], 1.0
+        for j in range(some.size):
+            p *= 1.0 + some[j] / f[j]
+        if p < 1e300:
+            total += np.log(p)
+        else:  # the product overflowed
+            for j in range(some.size):
+                total += np.log1p(some[j] / f[j])
+    return total
+
+
+@bare
+def log_sum(e):
+    """sum_j log(1 + e_j)."""
+    total = 0.0
+    for start in range(0, e.size, BLOCK):
+        some, p = e[start : min(start + BLOCK, e.size)], 1.0
+        for j in range(some.size):
+            p *= 1.0 + some[j]
+        if p < 1e300:
+            total += np.log(p)
+        else:  # the product overflowed
+            for j in range(some.size):
+                total += np.log1p(some[j])
+    return total
+
+
+@bare
+def log_odds(e, links, i, first):
+    """sum of x over the links of i with j >= first, all of value 1, one logarithm for many."""
+    total, p = 0.0, 1.0
+    for t in range(links.start[i], links.start[i + 1]):
+        if links.node[t] >= first:
+            p *= e[links.node[t]]
+            if p < 1.0 / HUGE or p > HUGE:
+                total += np.log(p)
+                p = 1.0
+    return total + np.log(p)
+
+
+@bare
+def load_odds(view, i, first, incoming, e):
+    """The odds of node i's dyads from j = first on, 0 where not observed; returns how far pulls may take x.
+
+    Loops run over slices from 0 on: one that begins at a variable is not vectorised.
+    """
+    scale, z, exps, reach = np.exp(view.offset[0]), view.z, view.exp_in if incoming else view.exp_out, 0.0
+    if incoming:
+        fill(view.seen_in[i, first:], view.exp_sender[first:], scale * view.exp_receiver[i], e)
+    else:
+        fill(view.seen_out[i, first:], view.exp_receiver[first:], scale * view.exp_sender[i], e)
+    for k in range(z.shape[0]):
+        if z[k, i]:
+            reach += view.reach[k]
+            multiply(e, exps[k, first:])
+    return reach
+
+
+@inlined
+def fill(seen, others, factor, e):
+    for j in range(e.size):
+        e[j] = factor * others[j] * seen[j]
+
+
+@inlined
+def multiply(e, factors):
+    for j in range(e.size):
+        e[j] *= factors[j]
+
+
+@bare
+def has_odds(view):
+    """Whether the odds of all dyads are to be had: Bernoulli links, no covariates, no x that must be clipped."""
+    if view.law.code != BERNOULLI or view.coefficients.size > 0:
+        return False
+    for i in range(view.n):
+        reach = 0.0
+        for k in range(view.z.shape[0]):
+            reach += view.z[k, i] * view.reach[k]
+        if reach > SAFE:
+            return False
+    return True
+
+
+@bare
+def sum_odds_losses(view, e):
+    """The loss over all dyads, from their odds; e is room for a row."""
+    total = 0.0
+    for i in range(view.n):
+        first = 0 if view.directed else i + 1
+        load_odds(view, i, first, False, e[first:])
+        total += log_sum(e[first:]) - log_odds(e, view.links_out, i, first)
+    return total

@@ -1,0 +1,194 @@
+"""What kernels look at: the arrays of problem and state side by side, and what is derived from them.
+
+Kernels receive one reference to a struct of these. As nested tuples, every call would hand over and count fifty arrays
+one by one, and most of the time would go there, in running and even more in compiling.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from klafter.core.families import Law
+from klafter.core.problem import BOUND, Priors
+from klafter.core.responses import CLIP
+from klafter.graph import Rows
+from klafter.jit.decorators import bare, inner, kernel
+from klafter.jit.structs import define_reference
+
+SAFE = CLIP - 4 * BOUND  # pulls up to here, with b and s on top, stay below CLIP
+
+
+class Row(NamedTuple):
+    """One node's dyads in one direction."""
+
+    x: np.ndarray  # (n,)
+    e: np.ndarray  # (n,) e^x, 0 where not observed
+    seen: np.ndarray  # (n,) 1 where observed
+    base: np.ndarray  # (3,) sum over observed j of loss(0, x_j), whether e^x had to be clipped, 1 if incoming
+
+
+class Fields(NamedTuple):
+    """What a view holds. Arrays of the state and those derived from it are changed in place by kernels."""
+
+    law: Law
+    priors: Priors
+    n: int
+    directed: bool
+    lower: float
+    has_offset: bool
+    has_sociality: bool
+    links_out: Rows
+    links_in: Rows
+    seen_out: np.ndarray
+    seen_in: np.ndarray
+    covariates_out: Rows
+    covariates_in: Rows
+    which_out: np.ndarray
+    which_in: np.ndarray
+    z: np.ndarray
+    w: np.ndarray
+    offset: np.ndarray
+    sender: np.ndarray
+    receiver: np.ndarray
+    coefficients: np.ndarray
+    size: np.ndarray  # (K,) int64, members
+    pull_out: np.ndarray  # (K, n): (W z_j)_k, what j adds to x_ij for each community k of i
+    pull_in: np.ndarray  # (K, n): (W' z_j)_k, what j adds to x_ji; the same array when undirected
+    exp_out: np.ndarray  # (K, n): e^pull_out
+    exp_in: np.ndarray
+    exp_sender: np.ndarray  # (n,): e^s
+    exp_receiver: np.ndarray
+    reach: np.ndarray  # (K,): no pull of k is larger in size
+    out: Row  # room for one node's dyads, outgoing and incoming
+    into: Row
+
+
+class ViewType(types.StructRef):
+    """The type of views in kernels."""
+
+
+class View(structref.StructRefProxy):
+    """A reference to the fields, as kernels take it."""
+
+
+define_reference(View, ViewType, list(Fields._fields))
+
+
+@inner
+def new_row(n, side):
+    return Row(np.empty(n), np.empty(n), np.empty(n), np.array([0.0, 0.0, side]))
+
+
+@kernel
+def look(problem, state):
+    """The view of a state; its arrays are shared, and what is derived from them is worked out here."""
+    dyads, n, directed, shape = problem.dyads, problem.dyads.n, problem.dyads.directed, state.z.shape
+    pull_out, exp_out, exp_sender = np.empty(shape), np.empty(shape), np.empty(n)
+    pull_in, exp_in, exp_receiver = pull_out, exp_out, exp_sender
+    if directed:
+        pull_in, exp_in, exp_receiver = np.empty(shape), np.empty(shape), np.empty(n)
+    view = View(
+        problem.law, problem.priors, n, directed, problem.lower, problem.has_offset, problem.has_sociality,
+        dyads.links_out, dyads.links_in, problem.seen_out, problem.seen_in,
+        dyads.covariates_out, dyads.covariates_in, dyads.which_out, dyads.which_in,
+        state.z, state.w, state.offset, state.sender, state.receiver, state.coefficients,
+        np.empty(shape[0], np.int64), pull_out, pull_in, exp_out, exp_in, exp_sender, exp_receiver, np.empty(shape[0]),
+        new_row(n, 0.0), new_row(n, 1.0),
+    )  # fmt: skip
+    refresh(view, list_members(view))
+    return view
+
+
+@inner
+def list_members(view):
+    """(K, n): the members of each community, of which the first size[k] entries count; and the sizes."""
+    members = np.empty(view.z.shape, np.int64)  # a second width would compile every callee twice
+    sort_members(view.z, members, view.size)
+    return members
+
+
+@bare
+def sort_members(z, members, sizes):
+    for k in range(z.shape[0]):
+        size = 0
+        for i in range(z.shape[1]):
+            if z[k, i]:
+                members[k, size] = i
+                size += 1
+        sizes[k] = size
+
+
+@bare
+def refresh(view, members):
+    """All that is derived from the state."""
+    for i in range(view.n):
+        view.exp_sender[i] = np.exp(view.sender[i])
+    for i in range(view.n if view.directed else 0):
+        view.exp_receiver[i] = np.exp(view.receiver[i])
+    refresh_columns(view, members)
+
+
+@bare
+def refresh_pulls(view, i):
+    """(W z_i)_k and (W' z_i)_k for all k, after z_i changed."""
+    z, w, reach, n_communities = view.z, view.w, view.reach, view.z.shape[0]
+    pull, exps = view.pull_out, view.exp_out
+    for side in range(2 if view.directed else 1):
+        if side == 1:
+            pull, exps = view.pull_in, view.exp_in
+        for k in range(n_communities):
+            pull[k, i] = 0.0
+        for m in range(n_communities):
+            if z[m, i]:
+                for k in range(n_communities):
+                    pull[k, i] += w[m, k] if side == 1 else w[k, m]
+        for k in range(n_communities):
+            exps[k, i] = np.exp(min(max(pull[k, i], -CLIP), CLIP))
+            reach[k] = max(reach[k], abs(pull[k, i]))
+
+
+@bare
+def refresh_column(view, k):
+    """(W z_j)_k and (W' z_j)_k for all j, after the weights of k changed."""
+    z, w, reach, n_communities, n = view.z, view.w, view.reach, view.z.shape[0], view.n
+    pull, exps = view.pull_out, view.exp_out
+    reach[k] = 0.0
+    for side in range(2 if view.directed else 1):
+        if side == 1:
+            pull, exps = view.pull_in, view.exp_in
+        for j in range(n):
+            pull[k, j] = 0.0
+        for m in range(n_communities):
+            weight = w[m, k] if side == 1 else w[k, m]
+            for j in range(n):
+                pull[k, j] += weight * z[m, j]
+        for j in range(n):
+            exps[k, j] = np.exp(min(max(pull[k, j], -CLIP), CLIP))
+            reach[k] = max(reach[k], abs(pull[k, j]))
+
+
+@bare
+def refresh_columns(view, members):
+    """The same for all communities; the first size[k] of members[k] hold k."""
+    w, reach, size, n_communities, n = view.w, view.reach, view.size, view.z.shape[0], view.n
+    pull, exps = view.pull_out, view.exp_out
+    for side in range(2 if view.directed else 1):
+        if side == 1:
+            pull, exps = view.pull_in, view.exp_in
+        for k in range(n_communities):
+            reach[k] = reach[k] if side == 1 else 0.0
+            for j in range(n):
+                pull[k, j] = 0.0
+                exps[k, j] = 1.0
+            for m in range(n_communities):
+                weight = w[m, k] if side == 1 else w[k, m]
+                factor = np.exp(weight)
+                for s in range(size[m]):
+                    pull[k, members[m, s]] += weight
+                    exps[k, members[m, s]] *= factor
+            for j in range(n):
+                reach[k] = max(reach[k], abs(pull[k, j]))
+            for j in range(n if reach[k] > CLIP else 0):
+                exps[k, j] = np.exp(min(max(pull[k, j], -CLIP), CLIP))

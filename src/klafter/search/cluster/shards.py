@@ -1,0 +1,233 @@
+"""Shards: the rows of some nodes of a network, and what can be done with them against a frozen state.
+
+Every function here is a pure function of its arguments, so that a task which is lost with its worker can be run again.
+A shard knows its own nodes and their neighbours by place: own nodes first, then those that live elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph.units import among, distinct
+from klafter.search.cluster.shards_kernels import hidden_rows, local_best, propose_rows
+from klafter.search.sparse.births import births_among
+from klafter.search.sparse.moves import Parts, Trade, dissolved, divided, farewell, merged
+from klafter.search.sparse.responsibility_kernels import owe_rows
+from klafter.search.sparse.state import Problem, State, members
+from klafter.search.sparse.tally_kernels import tally_rows
+from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.workspace import look
+
+NONE = np.zeros(0, np.int64)
+
+
+class Shard(NamedTuple):
+    """Rows of own nodes; ``problem.n`` is the size of the whole network, ``problem.node`` are places in ``nodes``."""
+
+    problem: Problem
+    nodes: np.ndarray  # own nodes in order, then their neighbours elsewhere in order
+
+
+class View(NamedTuple):
+    """The state without room for more: what goes to the shards."""
+
+    start: np.ndarray  # (n + 1,) int64, where the communities of each node begin in member
+    member: np.ndarray
+    send: np.ndarray
+    receive: np.ndarray
+    communities: tuple  # size, send_sum, receive_sum, strength, tested, background
+    stirred: np.ndarray  # (n,) int8, which nodes moved or wait for a move
+
+
+class Partners(NamedTuple):
+    """The other ends of some dyads of each node, by their number in the network, row after row."""
+
+    length: np.ndarray
+    as_source: np.ndarray  # entries of each row that have its node as source
+    node: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Rows cut out of a shard: links, their values, and hidden dyads."""
+
+    nodes: np.ndarray
+    links: Partners
+    value: np.ndarray
+    hidden: Partners
+
+
+def no_partners(n: int) -> Partners:
+    """For n nodes."""
+    return Partners(np.zeros(n, np.int64), np.zeros(n, np.int64), NONE)
+
+
+def make_shard(frame: Problem, rows: Rows) -> Shard:
+    """A shard of rows in order. ``frame`` gives size, kind and prices."""
+    touched = distinct(np.concatenate([rows.links.node, rows.hidden.node]))
+    nodes = np.concatenate([rows.nodes, touched[~among(touched, rows.nodes)]])
+    order = np.argsort(nodes, kind="stable")
+
+    def placed(partners):
+        start = np.concatenate([[0], np.cumsum(partners.length)]).astype(np.int64)
+        place = order[np.searchsorted(nodes[order], partners.node)].astype(np.int32)
+        return start, start[:-1] + partners.as_source, place
+
+    start, middle, node = placed(rows.links)
+    problem = Problem(*frame[:6], start, middle, node, np.asarray(rows.value, float), *placed(rows.hidden))
+    return Shard(problem, nodes)
+
+
+def make_ball(frame: Problem, parts: list[Rows]) -> Shard:
+    """The rows of nodes from several shards; links that lead out of them keep their place, which is room for
+    communities, but have value 0, so that nothing is owed to them. Hidden dyads that lead out are left out."""
+    nodes, value = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "value"))
+    order = np.argsort(nodes, kind="stable")
+
+    def in_order(name):
+        length, as_source, node = map(np.concatenate, zip(*(getattr(part, name) for part in parts)))
+        entry = np.argsort(np.repeat(np.argsort(order), length), kind="stable")
+        return Partners(length[order], as_source[order], node[entry]), entry
+
+    links, entry = in_order("links")
+    value = np.where(np.isin(links.node, nodes), value[entry], 0.0)
+    return make_shard(frame, Rows(nodes[order], links, value, _partners_among(in_order("hidden")[0], nodes)))
+
+
+def _partners_among(partners: Partners, nodes: np.ndarray) -> Partners:
+    """The partners that are among some nodes."""
+    length, as_source, node = partners
+    row = np.repeat(np.arange(len(length)), length)
+    source = np.arange(len(node)) - np.repeat(np.cumsum(length) - length, length) < as_source[row]
+    kept = np.isin(node, nodes)
+    return Partners(
+        np.bincount(row[kept], minlength=len(length)),
+        np.bincount(row[kept & source], minlength=len(length)),
+        node[kept],
+    )
+
+
+def unfold(shard: Shard, view: View) -> tuple[Problem, State, int]:
+    """Problem and state by place in the shard, and the number of own nodes; memberships of others lie at the end."""
+    own, links = len(shard.problem.start) - 1, len(shard.problem.node)
+    held = (view.start[shard.nodes + 1] - view.start[shard.nodes]).astype(np.int32)
+    away = held[own:].astype(np.int64)
+    first = np.concatenate([shard.problem.start[:-1], links + np.cumsum(away) - away, [links + away.sum()]])
+    member = np.zeros(first[-1] + 1, np.int32)
+    rank = np.arange(held.sum()) - np.repeat(np.cumsum(held) - held, held)
+    member[np.repeat(first[:-1], held) + rank] = view.member[np.repeat(view.start[shard.nodes], held) + rank]
+    size, send_sum, receive_sum, strength, tested, background = view.communities
+    state = State(
+        member, held, view.send[shard.nodes], view.receive[shard.nodes], size.copy(), send_sum.copy(),
+        receive_sum.copy(), strength.copy(), tested.copy(), background,
+    )  # fmt: skip
+    return shard.problem._replace(start=first.astype(np.int64)), state, own
+
+
+def tally(shard: Shard, view: View):
+    """This shard's part of the totals: sum_links h, sums by community, expected counts of its nodes."""
+    problem, state, own = unfold(shard, view)
+    part, sent, received = np.zeros((3, len(state.size) + 1)), np.zeros(own), np.zeros(own)
+    return tally_rows(look(problem, state), 0, own, part, sent, received, True), part, sent, received
+
+
+def propose(shard: Shard, view: View):
+    """The best flip of each own node that gains: (node, community, gain). Looks where something stirred."""
+    problem, state, own = unfold(shard, view)
+    which, gain = np.full(own, -1), np.zeros(own)
+    propose_rows(look(problem, state), own, view.stirred[shard.nodes], which, gain)
+    found = np.flatnonzero(which >= 0)
+    return shard.nodes[found], which[found], gain[found]
+
+
+def hidden_rates(shard: Shard, view: View) -> np.ndarray:
+    """(2, own): sums over hidden dyads of r_j u_ij, and of t_j u_ji, of each own node i."""
+    problem, state, own = unfold(shard, view)
+    rates = np.zeros((2, own))
+    hidden_rows(look(problem, state), own, rates)
+    return rates
+
+
+def winners(shard: Shard, proposals: np.ndarray) -> np.ndarray:
+    """Own nodes whose proposal beats those of all their neighbours, and those of the same community of all nodes that
+    they share a hidden dyad with: no two winners change each other's gain.
+
+    ``proposals`` (2, n) are gains, 0 where there is none, and communities.
+    """
+    problem, own = shard.problem, len(shard.problem.start) - 1
+    gain, which = proposals[:, shard.nodes]
+    best = local_best(problem.start, problem.node, own, gain, np.zeros_like(which), shard.nodes)
+    best &= local_best(problem.hidden_start, problem.hidden_node, own, gain, which, shard.nodes)
+    return shard.nodes[:own][best]
+
+
+def seeds(shard: Shard, view: View, number: int, entropy: list[int]) -> np.ndarray:
+    """Own nodes at random, those that owe a larger share of their links sooner."""
+    residual = owing(shard, view)
+    share = residual / np.maximum(np.diff(shard.problem.start), 1)
+    with np.errstate(divide="ignore"):
+        key = np.random.default_rng(entropy).exponential(size=len(share)) / share
+    return shard.nodes[np.argsort(key, kind="stable")[: min(number, np.count_nonzero(share))]]
+
+
+def neighbours(shard: Shard, groups: list[np.ndarray]) -> list[np.ndarray]:
+    """The neighbours of each group of own nodes."""
+    return [distinct(rows_of(shard, nodes).links.node) for nodes in groups]
+
+
+def shared_links(shard: Shard, inside: sparse.csr_array) -> sparse.csr_array:
+    """Values of links of own nodes that lie inside two sets, by pairs of sets; ``inside`` is (n, sets)."""
+    own = np.repeat(shard.nodes[: len(shard.problem.start) - 1], np.diff(shard.problem.start))
+    both = sparse.csr_array(inside[own].multiply(inside[shard.nodes[shard.problem.node]]))
+    return sparse.csr_array(both.T @ (sparse.diags_array(shard.problem.value) @ both))
+
+
+def rows_of(shard: Shard, nodes: np.ndarray) -> Rows:
+    """The rows of own nodes."""
+    problem = shard.problem
+    i = np.searchsorted(shard.nodes[: len(problem.start) - 1], nodes)
+
+    def cut(start, middle, node):
+        length = start[i + 1] - start[i]
+        entry = np.repeat(start[i] - np.cumsum(length) + length, length) + np.arange(length.sum())
+        return Partners(length, middle[i] - start[i], shard.nodes[node[entry]]), entry
+
+    links, entry = cut(problem.start, problem.middle, problem.node)
+    hidden, _ = cut(problem.hidden_start, problem.hidden_middle, problem.hidden_node)
+    return Rows(nodes, links, problem.value[entry], hidden)
+
+
+def owing(shard: Shard, view: View) -> np.ndarray:
+    """How much of its links the background explains, for each own node."""
+    problem, state, own = unfold(shard, view)
+    owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
+    owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
+    return residual
+
+
+def ball_births(frame: tuple, parts: list[Rows], view: View, around: np.ndarray, hope: float) -> list[Trade]:
+    """Communities born around seeds, one after the other."""
+    ball = make_ball(Problem(*frame), parts)
+    problem, state, own = unfold(ball, view)
+    owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(ball.nodes))
+    owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
+    born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), hope, Crew(1))
+    return [trade._replace(nodes=ball.nodes[trade.nodes]) for trade in born]
+
+
+def ball_moves(frame: tuple, parts: list[Rows], view: View, some: list[int], pairs: dict) -> list[Trade]:
+    """Deaths and splits of some communities, and merges with those that overlap them."""
+    ball = make_ball(Problem(*frame), parts)
+    problem, state, _ = unfold(ball, view)
+    crew, groups = Crew(1), Parts(*members(problem, state))
+    trades: list[Trade | None] = []
+    for k in some:
+        trades.append(farewell(problem, state, groups, k, crew))
+        if abs(state.size[k] - state.tested[k]) > 0.05 * state.size[k] and state.size[k] > 5:
+            trades.append(divided(problem, state, groups, k, crew))
+        if pairs.get(k):
+            trades.append(dissolved(problem, state, groups, (k, *pairs[k]), crew))
+            trades.extend(merged(problem, state, groups, (k, m), crew) for m in pairs[k] if k < m)
+    return [t._replace(nodes=ball.nodes[t.nodes]) for t in trades if t is not None and t.gain > 0]

@@ -1,0 +1,80 @@
+"""Kernels of rounds over shards: proposals against a frozen state, and their acceptance in order."""
+
+import numpy as np
+
+from klafter.jit.decorators import kernel
+from klafter.search.sparse.kernels import ENOUGH, best_flip, flip, flip_rest, holds, mark_row, shared_strength
+
+MOVED, WAITING = 1, 2  # a node that flipped, and one whose flip lost to a neighbour's
+
+
+@kernel
+def propose_rows(view, own, stirred, which, gain):
+    """The best flip of nodes 0..own that wait, moved, or have a linked or hidden partner that moved."""
+    size = len(view.size)
+    mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    worth, back, touched = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
+    for i in range(own):
+        look = stirred[i] > 0
+        for p in range(view.start[i], view.start[i + 1]):
+            look |= stirred[view.node[p]] == MOVED
+        for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
+            look |= stirred[view.hidden_node[p]] == MOVED
+        if look:
+            which[i], gain[i] = best_flip(view, i, mine, seen, worth, back, touched)
+
+
+@kernel
+def local_best(start, node, own, gain, which, names):
+    """Which of nodes 0..own gain more than all partners in rows that propose the same; of equal ones the first in the
+    network."""
+    best = np.zeros(own, np.bool_)
+    for i in range(own):
+        best[i] = gain[i] > 0.0
+        for p in range(start[i], start[i + 1]):
+            j = node[p]
+            if which[j] != which[i]:
+                continue
+            if gain[j] > gain[i] or (gain[j] == gain[i] and names[j] < names[i]):
+                best[i] = False
+    return best
+
+
+@kernel
+def hidden_rows(view, own, rates):
+    """What hidden dyads take from the rates of degree factors of nodes 0..own: as source, and as target."""
+    mine = np.zeros(len(view.size), np.bool_)
+    for i in range(own):
+        mark_row(view, i, mine)
+        for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
+            j = view.hidden_node[p]
+            u = shared_strength(view, j, mine)
+            if p < view.hidden_middle[i]:
+                rates[0, i] += view.receive[j] * u
+            else:
+                rates[1, i] += view.send[j] * u
+        mark_row(view, i, mine)
+
+
+@kernel
+def accept_flips(view, nodes, which, gain, moved):
+    """Make flips of nodes that are not linked, in order, if they still gain; returns the fall of the objective.
+
+    Their link terms and hidden dyads are as proposed, because no partner changed; totals of communities are as they
+    are now.
+    """
+    rest = np.empty(len(nodes))
+    for v in range(len(nodes)):
+        rest[v] = flip_rest(view, nodes[v], which[v], holds(view, nodes[v], which[v]), 0.0)
+    total = 0.0
+    for v in range(len(nodes)):
+        i, k = nodes[v], which[v]
+        inside = holds(view, i, k)
+        if view.size[k] == 0 or (not inside and view.start[i] + view.held[i] == view.start[i + 1]):
+            continue
+        value = gain[v] - rest[v] + flip_rest(view, i, k, inside, 0.0)
+        if value > ENOUGH:
+            flip(view, i, k)
+            moved[i] = True
+            total += value
+    return total

@@ -1,0 +1,235 @@
+"""The convex step in one kernel: L-BFGS within bounds over all free parameters of a view.
+
+SciPy's, which is the better one for hard functions, takes longer for an iteration than the function itself, and so does
+one in Python. This function is convex, and scaled by its own curvature where the search begins.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.core.bernoulli_gradient import Held, list_held, sum_chances
+from klafter.core.exp_predictor import has_odds
+from klafter.core.families import EXPOSURE
+from klafter.core.problem import BOUND, FLOOR
+from klafter.core.workspace import list_members
+from klafter.jit.decorators import bare, inlined, inner, kernel
+from klafter.search.dense.weights_kernels import (
+    Sums,
+    add_links,
+    collect,
+    gather,
+    n_free,
+    new_sums,
+    spread,
+    sum_derivatives,
+)
+
+MEMORY = 15  # pairs of steps and changes of the slope
+SLOTS = MEMORY + 1  # and one that may turn out to tell nothing
+HALVINGS = 12
+FALL = 1e-4  # share of the fall that the slope promises, which a step must bring
+FLAT = 1e-6  # slope, in units of the curvature, that counts as none
+
+
+class Work(NamedTuple):
+    """What the search keeps of the parameters (p of them), and room for it."""
+
+    here: np.ndarray  # (p,) where it stands, and the slope there
+    slope: np.ndarray
+    there: np.ndarray  # (p,) the same for a trial
+    turned: np.ndarray
+    free: np.ndarray  # (p,) the slope, 0 where a bound holds the parameter
+    direction: np.ndarray
+    scale: np.ndarray  # (p,) 1 / curvature at the start
+    precisions: np.ndarray
+    lows: np.ndarray
+    steps: np.ndarray  # (SLOTS, p)
+    changes: np.ndarray
+    weights: np.ndarray  # (SLOTS,) 1 / step . change
+    shares: np.ndarray
+    links: np.ndarray  # (p,) what links add to the slope, whatever the parameters
+    members: np.ndarray
+    held: Held
+    sums: Sums
+    dyads: np.ndarray
+
+
+@inner
+def new_work(view, p):
+    return Work(
+        np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p),
+        np.empty(p), np.empty((SLOTS, p)), np.empty((SLOTS, p)), np.empty(SLOTS), np.empty(SLOTS), np.zeros(p),
+        list_members(view), list_held(view), new_sums(view), np.zeros((3, view.n)),
+    )  # fmt: skip
+
+
+@kernel
+def fit_parameters(view, iterations, tol):
+    """Lower Q in W, b, s, r and g together, until its fall is below tol times its size."""
+    p = n_free(view)
+    if p > 0:
+        minimise(view, new_work(view, p), new_sums(view), iterations, tol)
+
+
+@inlined
+def dot(a, b):
+    total = 0.0
+    for t in range(a.size):
+        total += a[t] * b[t]
+    return total
+
+
+@bare
+def set_prior(view, work):
+    """Precision and lower bound of every parameter, in the order of ``gather``."""
+    priors, t = view.priors, 0
+    for k in range(view.z.shape[0]):
+        for m in range(0 if view.directed else k, view.z.shape[0]):
+            work.precisions[t] = priors.diagonal if k == m else priors.offdiagonal
+            t += 1
+    work.lows[:] = max(view.lower, -BOUND)
+    if view.has_offset:
+        work.precisions[t] = priors.offset
+        if view.lower == 0.0:
+            work.lows[t] = FLOOR
+        t += 1
+    rest = work.precisions[t:]
+    for u in range(rest.size):
+        rest[u] = priors.coefficient if u >= rest.size - view.coefficients.size else priors.sociality
+
+
+@bare
+def look_at(view, theta, slope, work, bends):
+    """Value and slope of Q, up to a constant, at theta; and its curvatures, into the scale, where sums are given."""
+    sums, bend = work.sums, bends.senders.size > 0
+    clear(sums)
+    spread(view, theta, work.members)
+    if has_odds(view):
+        value = sum_chances(view, work.held, bend, sums, bends, work.dyads)
+    else:
+        value = sum_derivatives(view, bend, sums, bends, work.dyads, not links_are_linear(view))
+    collect(view, work.members, sums, slope)
+    if bend:
+        collect(view, work.members, bends, work.scale)
+    for t in range(theta.size):
+        value += (work.links[t] + 0.5 * work.precisions[t] * theta[t]) * theta[t]
+        slope[t] += work.links[t] + work.precisions[t] * theta[t]
+    return value
+
+
+@bare
+def clear(sums):
+    sums.pulls[:] = 0.0
+    sums.senders[:] = 0.0
+    sums.receivers[:] = 0.0
+    sums.coefficients[:] = 0.0
+
+
+@bare
+def links_are_linear(view):
+    """Whether a link adds -y x to the loss of a non-link; dyads with covariates are left to the slow way."""
+    return view.law.code != EXPOSURE and view.coefficients.size == 0
+
+
+@bare
+def minimise(view, work, bends, iterations, tol):
+    """Steps until the slope is flat, the fall is small, or no step falls; the view is left at the lowest."""
+    here, slope, free, scale = work.here, work.slope, work.free, work.scale
+    gather(view, here)
+    set_prior(view, work)
+    if links_are_linear(view):
+        clear(work.sums)
+        add_links(view, work.sums)
+        collect(view, work.members, work.sums, work.links)
+    value = look_at(view, here, slope, work, bends)
+    none = Sums(bends.pulls[:0], bends.senders[:0], bends.receivers[:0], bends.coefficients[:0])
+    for t in range(scale.size):
+        scale[t] = 1.0 / max(scale[t] + work.precisions[t], 1e-3)
+    n_pairs = newest = 0
+    for _ in range(iterations):
+        steepest = 0.0
+        for t in range(here.size):
+            held = (here[t] <= work.lows[t] and slope[t] > 0) or (here[t] >= BOUND and slope[t] < 0)
+            free[t] = 0.0 if held else slope[t]
+            steepest = max(steepest, abs(free[t]) * np.sqrt(scale[t]))
+        if steepest < FLAT:
+            break
+        point(work, n_pairs, newest)
+        if dot(work.direction, slope) >= 0.0:
+            n_pairs = 0
+            point(work, n_pairs, newest)
+        lower = step_along(view, work, value, none)
+        if lower == np.inf:
+            if n_pairs == 0:
+                break
+            n_pairs = 0
+            continue
+        slot = (newest + 1) % SLOTS
+        if remember(work, slot):
+            newest, n_pairs = slot, min(n_pairs + 1, MEMORY)
+        fall, value = value - lower, lower
+        if fall <= tol * max(abs(value), 1.0):
+            break
+    spread(view, here, work.members)
+
+
+@bare
+def point(work, n_pairs, newest):
+    """The direction: minus the approximate inverse curvature times the slope, by two loops over the pairs kept."""
+    direction, free, scale, factor = work.direction, work.free, work.scale, 1.0
+    for t in range(free.size):
+        direction[t] = -free[t]
+    for u in range(n_pairs):
+        at = (newest - u) % SLOTS
+        step, change = work.steps[at], work.changes[at]
+        work.shares[u] = share = work.weights[at] * dot(step, direction)
+        for t in range(direction.size):
+            direction[t] -= share * change[t]
+        if u == 0:
+            bend = 0.0
+            for t in range(change.size):
+                bend += change[t] * change[t] * scale[t]
+            factor = 1.0 / (work.weights[at] * bend)
+    for t in range(direction.size):
+        direction[t] *= factor * scale[t]
+    for u in range(n_pairs - 1, -1, -1):
+        at = (newest - u) % SLOTS
+        step, change = work.steps[at], work.changes[at]
+        share = work.shares[u] - work.weights[at] * dot(change, direction)
+        for t in range(direction.size):
+            direction[t] += share * step[t]
+    for t in range(direction.size):
+        if free[t] == 0.0:
+            direction[t] = 0.0
+
+
+@bare
+def step_along(view, work, value, none):
+    """Try 1, 1/2, 1/4 ... of the direction until Q falls enough; returns Q there, or infinity."""
+    here, there, length = work.here, work.there, 1.0
+    for _ in range(HALVINGS):
+        promised = 0.0
+        for t in range(here.size):
+            there[t] = min(max(here[t] + length * work.direction[t], work.lows[t]), BOUND)
+            promised += work.slope[t] * (there[t] - here[t])
+        lower = look_at(view, there, work.turned, work, none)
+        if lower <= value + FALL * promised and lower < value:
+            return lower
+        length *= 0.5
+    return np.inf
+
+
+@bare
+def remember(work, at):
+    """Move to the trial; keep the step and the change of the slope if they tell a curvature, which is returned."""
+    step, change, along, bend = work.steps[at], work.changes[at], 0.0, 0.0
+    for t in range(step.size):
+        step[t] = work.there[t] - work.here[t]
+        change[t] = work.turned[t] - work.slope[t]
+        along += step[t] * change[t]
+        bend += change[t] * change[t] * work.scale[t]
+        work.here[t] = work.there[t]
+        work.slope[t] = work.turned[t]
+    work.weights[at] = 1.0 / along
+    return along > 1e-12 * bend

@@ -1,0 +1,136 @@
+"""One restart of K-LAFTER on the dense engine: a start, a descent to an optimum, and smoothing sweeps around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from klafter.core.families import BERNOULLI
+from klafter.core.objective import objective
+from klafter.core.problem import Priors, Problem, State, copy_state
+from klafter.search.dense import engine as dense
+from klafter.search.descend import Descent, Outcome, Recipe, Task, by_worth, paying
+from klafter.search.moves.merge import largest, without_idlers, without_majorities
+from klafter.search.moves.rebuild import rebuild
+from klafter.search.progress import iterate
+from klafter.search.starts import above_the_mean, neighbourhoods
+
+SMOOTH_PENALTY = -2.0
+COOL = 0.5  # of the temperature, on the way to a richer state
+BINARY_STEPS = 3  # on which values are only large or small, before they count
+SMALL, MOST_STARTS = 240, 3
+TRIES, SEVERAL, PATIENCE = 40, 300, 15  # to rebuild communities, on networks of up to so many nodes, so many in vain
+
+
+def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth: Callable | None = None) -> Outcome:
+    """Descend from a start, and again from a richer state; smooth around that, and descend from where it ended.
+
+    Not from sweeps without sociality: communities that stand in for it would start the search badly.
+    """
+    descent = Descent(recipe, task, callback, stop)
+    rng, run = descent.rng, descent.run
+    best = run(problem, first_state(problem, recipe, task, rng, 0))
+    for t in range(1, n_starts(problem, recipe, task)):
+        if descent.stopped():
+            break
+        best = min(best, run(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
+    rich = best.state
+    if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
+        rich = enrich(best.problem, rich, recipe, rng, stop)
+        best = min(best, run(best.problem, lean(best.problem, recipe, rich)), key=by_worth)
+    # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
+    alone = bool(task.run % 2) and problem.has_sociality
+    posterior, state = unsocial(best.problem, rich) if alone else (best.problem, rich)
+    draws = smooth(posterior, state, recipe, rng, descent.report, stop) if smooth else []
+    if draws and not alone and recipe.n_communities is None and not descent.stopped():
+        best = min(best, run(best.problem, lean(best.problem, recipe, draws[-1])), key=by_worth)
+    return best._replace(draws=draws)
+
+
+def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outcome:
+    """The outcome of a restart, or the better one that rebuilding some of its communities led to; the draws stay."""
+    task, outcome = pair
+    problem, descent = outcome.problem, Descent(recipe, task, callback, stop)
+    n, judged = problem.dyads.n, paying(problem)
+    n_tries = int(TRIES * min(1.0, (SEVERAL / n) ** 2))
+    in_vain, last = 0, None
+
+    def step(state):
+        return rebuild(problem, state, judged, descent.rng, recipe.max_communities)
+
+    def done(t, state):
+        nonlocal in_vain, last
+        in_vain, last = (in_vain + 1 if state is last else 0), state
+        told = descent.report("rebuilding", t + 1, n_tries, objective(problem, state), state)
+        return told or in_vain == PATIENCE
+
+    first = dense.reconsider(problem, outcome.state, descent.rng)
+    state = iterate(step, first, n_tries, done, stop)
+    return min(outcome, descent.run(problem, copy_state(state)), key=by_worth)._replace(draws=outcome.draws)
+
+
+def n_starts(problem: Problem, recipe: Recipe, task: Task) -> int:
+    """Descents of which the best goes on: several on small networks, where they cost little and often end high.
+
+    Every second restart is there for predictions, and makes one.
+    """
+    if task.state is not None or recipe.n_communities is not None or task.run % 2:
+        return 1
+    return max(1, min(MOST_STARTS, SMALL // problem.dyads.n))
+
+
+def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
+    """The state with what is born at a lower temperature and a lower price of communities.
+
+    Communities that do not pay one by one may do so together: a descent from there often ends lower. And the posterior
+    has more communities than its mode: a chain that begins with too many loses them sooner than it finds them.
+    """
+
+    def move(state):
+        return dense.grow(cooler(problem), copy_state(state), rng, recipe.max_communities)
+
+    return iterate(move, state, 1, lambda t, state: True, stop)
+
+
+def cooler(problem: Problem) -> Problem:
+    """The same problem at a lower temperature and a lower price of communities."""
+    scaled = [getattr(problem.priors, name) * COOL for name in Priors._fields[1:]]
+    return problem._replace(priors=Priors(SMOOTH_PENALTY, *scaled))
+
+
+def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
+    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay.
+
+    On networks of a few dozen nodes, where every community is small, only handfuls have to.
+    """
+    state = without_idlers(problem, without_majorities(problem, copy_state(draw)), paying(problem))
+    return largest(state, recipe.max_communities)
+
+
+def first_state(problem: Problem, recipe: Recipe, task: Task, rng, t: int) -> State:
+    """The t-th start: a state given (warm start), or communities around random nodes, or none, in turn.
+
+    Where links have values, large ones would draw the first communities to where two overlap; so the search begins
+    with the communities of the links above the mean.
+    """
+    if task.state is not None:
+        return copy_state(task.state)
+    size = recipe.n_communities
+    if size is None:
+        size = min(recipe.max_communities, int(np.sqrt(problem.dyads.n)) if (task.run + t) % 2 else 0)
+    if problem.law.code == BERNOULLI:
+        return dense.init(problem, rng, neighbourhoods(problem, size, rng))
+    binary = above_the_mean(problem)
+    state = dense.init(binary, rng, neighbourhoods(binary, size, rng))
+    for _ in range(BINARY_STEPS):
+        fixed = recipe.n_communities is not None
+        state = dense.step(binary, state, rng, max_communities=recipe.max_communities, fixed=fixed)
+    return dense.init(problem, rng, state.z)
+
+
+def unsocial(problem: Problem, state: State) -> tuple[Problem, State]:
+    """The same without sociality."""
+    sender = np.zeros_like(state.sender)
+    receiver = sender if state.receiver is state.sender else sender.copy()
+    return problem._replace(has_sociality=False), copy_state(state)._replace(sender=sender, receiver=receiver)

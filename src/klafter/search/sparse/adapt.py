@@ -1,0 +1,42 @@
+"""Online: the state of an earlier fit goes on with a graph that changed, and adapts where it changed.
+
+What it costs: two passes over the links for weights and objective, which is a few percent of a fit, and a search among
+the ends of the links that came or went, the communities they are in and the nodes next to those that moved.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from klafter.search.sparse.births import births
+from klafter.search.sparse.moves import deaths, dissolves, merges, splits
+from klafter.search.sparse.state import Problem, State, memberships, restless, without_empty
+from klafter.search.sparse.sweeps import settle, weights
+from klafter.search.sparse.threads import Crew
+
+SHAKEN = 0.5  # changed ends for a member that make a community one to be looked at again
+
+
+def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Generator, crew: Crew) -> State:
+    """Flips, births and all other moves around ``nodes``, whose links changed. None of them raises the objective."""
+    state = weights(problem, state, crew, rounds=1)
+    state = settle(problem, state, crew, among=nodes)
+    state, born = births(problem, state, rng, crew, among=nodes)
+    state = without_empty(problem, shaken(problem, state, nodes))
+    if not restless(state).any():
+        return state
+    for move in (partial(merges, attract=False), dissolves, deaths):
+        state, made = move(problem, state, crew, local=True)
+        state, born = without_empty(problem, state), born + made
+    state, made = splits(problem, state, crew)
+    if born + made:
+        state = settle(problem, without_empty(problem, state), crew, among=nodes)
+    return state
+
+
+def shaken(problem: Problem, state: State, nodes: np.ndarray) -> State:
+    """Mark the communities in which many links changed, so that moves look at them."""
+    ends = np.zeros(problem.n)
+    ends[nodes] = 1.0
+    state.tested[memberships(problem, state).T @ ends > SHAKEN * state.size] = 0
+    return state

@@ -1,0 +1,147 @@
+"""Births: sets grown around seeds in parallel, accepted one after the other by their exact gain."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from klafter.search.sparse.births_kernels import Scratch, around_set, grow, scratch_space, walk_set
+from klafter.search.sparse.exchange import trade_gain
+from klafter.search.sparse.exchange_kernels import make_trade
+from klafter.search.sparse.nonbacktracking import alike, echoes, unexplained
+from klafter.search.sparse.responsibility_kernels import owe_rows
+from klafter.search.sparse.state import Problem, State, with_room
+from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.workspace import look
+
+BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
+FIRST, ALIKE, FACTOR = 10, 80, 1.5  # size of the first set, from a walk or from echoes, and its growth
+PATIENCE = 64  # seeds in a row without a birth, at least
+NOTHING = np.zeros(0, np.int64)
+
+
+class Trade(NamedTuple):
+    """Communities ``out`` for columns z (q, m) of strengths w on some nodes."""
+
+    gain: float
+    out: np.ndarray
+    nodes: np.ndarray
+    z: np.ndarray
+    w: np.ndarray
+
+
+class Space(NamedTuple):
+    """Scratch space of one thread: for growth, and (n,) -1 for trades."""
+
+    growth: Scratch
+    local: np.ndarray
+
+
+def own_space(problem: Problem, crew: Crew) -> Space:
+    """This thread's scratch space for the rows of a problem."""
+    rows = len(problem.start) - 1
+    return crew.scratch(lambda: Space(scratch_space(np.zeros(rows, np.int8)), np.full(rows, -1)), rows)
+
+
+def births(
+    problem: Problem,
+    state: State,
+    rng: np.random.Generator,
+    crew: Crew,
+    *,
+    hope: float = 1.0,
+    echo: bool = False,
+    among: np.ndarray | None = None,
+) -> tuple[State, int]:
+    """Try seeds until as many as there are communities bring nothing in a row; returns the number of births too.
+
+    With ``hope`` below 1 a community is accepted if it would pay at that share of the background. Growth starts from
+    a walk around the seed or, with ``echo``, from the nodes most like it. With ``among`` only links of some nodes count
+    as unexplained, and few seeds are tried.
+    """
+    owed, residual = what_is_owed(problem, state, crew, among)
+    rows = echoes(unexplained(problem, owed), rng) if echo else None
+    seeds = seed_order(problem, residual, rng)
+    fresh = np.ones(problem.n, bool)
+    used, born, idle, at = len(state.size), 0, 0, 0
+    brief = echo or among is not None
+    while idle < (PATIENCE if brief else max(PATIENCE, used)) and at < len(seeds):
+        ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[:BATCH]
+        at = ahead[-1] + 1 if len(ahead) == BATCH else at + LOOK
+        work = partial(_grown, problem, state, owed, residual, rows, hope, crew)
+        for nodes, z, w in crew.map(work, seeds[ahead]):
+            idle += 1
+            if nodes is None or _gain(problem, state, nodes, z, w, hope, crew) <= 0:
+                continue
+            if used == len(state.size):
+                state = with_room(state, used + 64)
+            view = look(problem, state)
+            make_trade(view, nodes, NOTHING, np.array([used]), z, w)
+            owe_rows(view, nodes[z[0]], owed, residual)
+            fresh[nodes[z[0]]] = False
+            used, born, idle = used + 1, born + 1, 0
+    return state, born
+
+
+def what_is_owed(
+    problem: Problem, state: State, crew: Crew, among: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """rho of every entry, and its sum by node; nothing but in the rows of some nodes if these are given."""
+    if among is not None:
+        owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(problem.n)
+        owe_rows(look(problem, state), among.astype(np.int32), owed, residual)
+        return owed, residual
+    owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
+    every = np.arange(problem.n, dtype=np.int32)
+    crew.blocks(lambda low, high: owe_rows(look(problem, state), every[low:high], owed, residual), problem.n)
+    return owed, residual
+
+
+def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Nodes with links, at random, those that owe a larger share of them sooner."""
+    share = residual / np.maximum(np.diff(problem.start), 1)
+    with np.errstate(divide="ignore"):
+        key = rng.exponential(size=problem.n) / share
+    return np.argsort(key, kind="stable")[: np.count_nonzero(share)]
+
+
+def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed) -> tuple[Any, Any, Any]:
+    """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
+    view, growth = look(problem, state), own_space(problem, crew).growth
+    first = walk_set(view, owed, residual, seed, FIRST, growth) if rows is None else alike(rows, seed, ALIKE)
+    inside, w, gain = grow(view, owed, first, FACTOR, hope, growth)
+    if gain <= 0 or len(inside) < 2:
+        return None, None, None
+    around = around_set(view, owed, inside, 2 * len(inside), growth)
+    nodes = np.union1d(inside, around).astype(np.int32)
+    return nodes, np.isin(nodes, inside)[None, :], np.array([w])
+
+
+def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
+    space = own_space(problem, crew)
+    gain = trade_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
+    if hope == 1.0:
+        return gain
+    hopeful = state._replace(background=hope * state.background)
+    return trade_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)
+
+
+def births_among(
+    problem: Problem, state: State, owed, residual, seeds: np.ndarray, hope: float, crew: Crew
+) -> list[Trade]:
+    """The communities born around some seeds, as trades for nothing; each changes the state for the next."""
+    first = len(state.size)
+    state = with_room(state, len(seeds))
+    born: list[Trade] = []
+    for seed in seeds:
+        if residual[seed] <= 0:
+            continue
+        nodes, z, w = _grown(problem, state, owed, residual, None, hope, crew, seed)
+        if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, crew)) <= 0:
+            continue
+        view = look(problem, state)
+        make_trade(view, nodes, NOTHING, np.array([first + len(born)]), z, w)
+        inside = nodes[np.flatnonzero(z[0])]
+        owe_rows(view, inside, owed, residual)
+        born.append(Trade(gain, NOTHING, inside, np.ones((1, len(inside)), bool), w))
+    return born

@@ -1,0 +1,184 @@
+"""Kernels of flips with bridges: best flips of nodes, and the chances of memberships."""
+
+# ruff: noqa: E741 - k and l are communities, as in the papers
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.jit.decorators import bare, kernel
+from klafter.search.sparse.bridges_kernels import reached, spread, withdraw
+from klafter.search.sparse.kernels import (
+    ENOUGH,
+    exposure_factor,
+    flip,
+    hidden_factor,
+    link_chance,
+    link_change,
+    mark_row,
+)
+from klafter.search.sparse.membership_posterior import CLIP, FAINT
+
+
+class Desk(NamedTuple):
+    """Scratch space of one thread, by community."""
+
+    mine: np.ndarray
+    seen: np.ndarray
+    out: np.ndarray  # reach as source
+    into: np.ndarray  # reach as target
+    step: np.ndarray  # what a membership adds to u of one dyad
+    gain: np.ndarray
+    back: np.ndarray  # what hidden dyads give back
+    near: np.ndarray  # communities with a step
+    touched: np.ndarray  # communities with a gain
+
+
+def desk(k: int) -> Desk:
+    """An empty desk for k communities."""
+    kinds = [np.bool_] * 2 + [np.float64] * 5 + [np.int64] * 2
+    return Desk._make(np.zeros(k, kind) for kind in kinds)
+
+
+@bare
+def take_steps(view, j, first, other, strength, desk):
+    """(L z_j)_k for every k with one above 0, listed in ``near``; with rows of L for columns, (L' z_j)_k."""
+    number = 0
+    for m in range(view.start[j], view.start[j] + view.held[j]):
+        l = view.member[m]
+        for q in range(first[l], first[l + 1]):
+            if strength[q] > 0.0:
+                k = other[q]
+                if desk.step[k] == 0.0:
+                    desk.near[number] = k
+                    number += 1
+                desk.step[k] += strength[q]
+    return number
+
+
+@bare
+def steps_from(view, ties, j, source, desk):
+    """Steps of a node's memberships in its dyad with j, as source or as target."""
+    if source:
+        return take_steps(view, j, ties.into_start, ties.into_other, ties.into_strength, desk)
+    return take_steps(view, j, ties.start, ties.other, ties.strength, desk)
+
+
+@bare
+def tally_tie_flips(view, ties, i, desk):
+    """Link terms of the flips of i into its communities and those that reach its neighbours; returns their number."""
+    mine, seen, gain, back, touched = desk.mine, desk.seen, desk.gain, desk.back, desk.touched
+    mark_row(view, i, mine)
+    spread(view, i, ties.start, ties.other, ties.strength, desk.out)
+    spread(view, i, ties.into_start, ties.into_other, ties.into_strength, desk.into)
+    n_touched = 0
+    for m in range(view.start[i], view.start[i] + view.held[i]):
+        k = view.member[m]
+        seen[k], gain[k], back[k] = True, 0.0, 0.0
+        touched[n_touched] = k
+        n_touched += 1
+    for p in range(view.start[i], view.start[i + 1]):
+        j, source = view.node[p], p < view.middle[i]
+        number = steps_from(view, ties, j, source, desk)
+        a = exposure_factor(view, i, p)
+        x = a * (view.background + reached(view, j, desk.out if source else desk.into))
+        chance = link_chance(view.counts, x)
+        for q in range(number):
+            k = desk.near[q]
+            if not seen[k]:
+                seen[k], gain[k], back[k] = True, 0.0, 0.0
+                touched[n_touched] = k
+                n_touched += 1
+            step = a * desk.step[k]
+            gain[k] += link_change(view.counts, view.value[p], x, chance, -step if mine[k] else step)
+            desk.step[k] = 0.0
+    for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
+        number = steps_from(view, ties, view.hidden_node[p], p < view.hidden_middle[i], desk)
+        for q in range(number):
+            k = desk.near[q]
+            if seen[k]:
+                back[k] += hidden_factor(view, i, p) * desk.step[k]
+            desk.step[k] = 0.0
+    withdraw(view, i, ties.start, ties.other, desk.out)
+    withdraw(view, i, ties.into_start, ties.into_other, desk.into)
+    return n_touched
+
+
+@bare
+def tie_flip_gain(view, ties, i, k, desk):
+    """gain = sum_links [h(x + d a s_j) - h(x)]
+              - d {half sum_l (t_i L_kl R_l' + r_i L_lk T_l') - hidden + T log((N - s)/s)}
+
+    with s_j = (L z_j)_k, d = +1 to join, -1 to leave, and s, T', R' without i. The last member stays: whole communities
+    with their bridges die elsewhere.
+    """
+    mine = desk.mine
+    t, r, inside = view.send[i], view.receive[i], mine[k]
+    s = view.size[k] - (1 if inside else 0)
+    if s == 0:
+        return -math.inf
+    pairs = 0.0
+    for q in range(ties.start[k], ties.start[k + 1]):
+        l = ties.other[q]
+        pairs += ties.strength[q] * t * (view.receive_sum[l] - (r if mine[l] else 0.0))
+    for q in range(ties.into_start[k], ties.into_start[k + 1]):
+        l = ties.into_other[q]
+        pairs += ties.into_strength[q] * r * (view.send_sum[l] - (t if mine[l] else 0.0))
+    rest = view.half * pairs - desk.back[k] + view.temperature * math.log((view.n - s) / s)
+    return desk.gain[k] + (rest if inside else -rest)
+
+
+@bare
+def best_tie_flip(view, ties, i, desk):
+    """The flip of z_ik with the largest gain: (k, gain), or (-1, 0)."""
+    n_touched = tally_tie_flips(view, ties, i, desk)
+    full = view.start[i] + view.held[i] == view.start[i + 1]
+    best, best_gain = -1, ENOUGH
+    for m in range(n_touched):
+        k = desk.touched[m]
+        desk.seen[k] = False
+        if not (full and not desk.mine[k]):
+            value = tie_flip_gain(view, ties, i, k, desk)
+            if value > best_gain:
+                best, best_gain = k, value
+    mark_row(view, i, desk.mine)
+    return best, best_gain
+
+
+@kernel
+def settle_ties(view, ties, low, high, flags, around, desk):
+    """Take the best flips of each flagged node of low..high until none gains; flag neighbours of those that changed.
+
+    With an empty ``around`` nothing is changed: flags stay only where some flip gains. Returns the total gain.
+    """
+    total = 0.0
+    for i in range(low, high):
+        while flags[i]:
+            k, value = best_tie_flip(view, ties, i, desk)
+            flags[i] = k >= 0
+            if k < 0 or len(around) == 0:
+                break
+            total += value
+            flip(view, i, k)
+            for p in range(view.start[i], view.start[i + 1]):
+                around[view.node[p]] = True
+    return total
+
+
+@kernel
+def lean_ties(view, ties, low, high, which, chance, ends, desk):
+    """The chances of the nodes low..high to hold the communities that a flip of theirs is tried for."""
+    total = 0
+    for i in range(low, high):
+        for m in range(tally_tie_flips(view, ties, i, desk)):
+            k = desk.touched[m]
+            desk.seen[k] = False
+            value = tie_flip_gain(view, ties, i, k, desk)
+            p = 1.0 / (1.0 + math.exp(min(max(value if desk.mine[k] else -value, -CLIP), CLIP)))
+            if p > FAINT:
+                which[total], chance[total] = k, p
+                total += 1
+        mark_row(view, i, desk.mine)
+        ends[i - low] = total
+    return total

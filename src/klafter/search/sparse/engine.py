@@ -1,0 +1,171 @@
+"""The sparse engine of K-LAFTER, for millions of nodes: exposure link, background, degree factors.
+
+    x_ij = t_i r_j (e + sum over shared communities of w_k),   P(link) = 1 - exp(-x_ij), or y_ij ~ Poisson(x_ij)
+    Q    = -sum_observed log P(y_ij) + sum_k [lambda^2 + T (log S_k + log C(N, S_k))] + a sum_i (t_i - 1 - log t_i)
+
+The sum over non-links is bilinear in t, so column sums give it exactly and every step costs a pass over the links.
+One step of the search tries births, flips, weights, merges, splits and deaths; each is taken only if Q falls.
+Affinities are diagonal until it ends; then bridges between communities are added where they pay (``sparse_bridges``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from klafter.core.draws import Draw
+from klafter.graph import Graph
+from klafter.search.sparse import bridges as sparse_bridges
+from klafter.search.sparse.affinities import Ties, matrix
+from klafter.search.sparse.births import births
+from klafter.search.sparse.moves import deaths, dissolves, merges, splits
+from klafter.search.sparse.perturb import ENOUGH, HOPE, renew, rethink
+from klafter.search.sparse.state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
+from klafter.search.sparse.sweeps import objective, settle, share_unexplained, warm_up, weights
+from klafter.search.sparse.threads import Crew
+
+ECHOES = 3  # rounds of births that hope for each other
+ALONE = 6  # steps of weights when there are no communities
+MANY = 300  # communities beyond which only those that changed are merged again
+
+
+class Step(NamedTuple):
+    """One line of the history."""
+
+    objective: float
+    n_communities: int
+    seconds: float
+
+
+class Fit(NamedTuple):
+    """What a search ended with."""
+
+    problem: Problem
+    state: State
+    history: list[Step]
+    converged: bool
+    ties: Ties | None  # affinities between communities, if any pays
+
+
+def init(problem: Problem, rng: np.random.Generator, crew: Crew | None = None) -> State:
+    """Communities that pay by themselves and, while many links are unexplained, such as would pay together.
+
+    One community alone rarely pays while the background explains all links of the others, so the second kind is born
+    in the hope that the background will keep only a share of its links. Deaths undo what was too much.
+    """
+    crew = crew or Crew(1)
+    nothing = empty_state(problem)
+    state, _ = births(problem, copy_state(nothing), rng, crew)
+    state = warm_up(problem, state, crew)
+    for _ in range(ECHOES):
+        if share_unexplained(problem, state, crew) < HOPE:
+            break
+        state, born = births(problem, state, rng, crew, hope=HOPE, echo=True)
+        state = warm_up(problem, state, crew)
+        if born == 0:
+            break
+    state, _ = deaths(problem, state, crew)
+    state = without_empty(problem, state)
+    if len(state.size) and objective(problem, state, crew) > objective(problem, nothing, crew):
+        state = step(problem, state, rng, crew)  # communities of few links pay when degree factors know of them
+    return lower(problem, nothing, state, crew)
+
+
+def lower(problem: Problem, one: State, other: State, crew: Crew) -> State:
+    """The state with the lower objective."""
+    return min((one, other), key=lambda state: objective(problem, state, crew))
+
+
+def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | None = None) -> State:
+    """One round of all moves; if it gains little and many links are unexplained, the weakest communities start anew."""
+    crew = crew or Crew(1)
+    before = objective(problem, state, crew)
+    state, made = births(problem, copy_state(state), rng, crew)
+    state = weights(problem, settle(problem, without_empty(problem, state), crew), crew)
+    local = len(state.size) > MANY
+    for move in (partial(merges, local=local), partial(dissolves, local=local), deaths, splits):
+        state, more = move(problem, state, crew)
+        state, made = without_empty(problem, state), made + more
+    if made == 0:
+        state, made = rethink(problem, state, crew)
+    state = weights(problem, settle(problem, state, crew), crew) if made else state
+    value = objective(problem, state, crew)
+    if before - value > ENOUGH * abs(value) or not len(state.size) or share_unexplained(problem, state, crew) <= HOPE:
+        return state
+    return renew(problem, state, rng, crew)
+
+
+def or_nothing(problem: Problem, state: State, crew: Crew) -> State:
+    """The state, or no communities at all if that is better."""
+    return lower(problem, state, weights(problem, empty_state(problem), crew, rounds=ALONE), crew)
+
+
+def fit_sparse(
+    graph: Graph,
+    *,
+    penalty: float = 0.0,
+    temperature: float = 1.0,
+    shrinkage: float = 5.0,
+    counts: bool = False,
+    max_iter: int = 30,
+    tol: float = 1e-4,
+    random_state=None,
+    bridges: bool = True,
+    n_threads: int | None = None,
+    callback: Callable[[State, Step], None] | None = None,
+) -> Fit:
+    """Search until a step gains less than ``tol`` of the objective's size."""
+    problem = as_problem(graph, penalty=penalty, temperature=temperature, shrinkage=shrinkage, counts=counts)
+    rng = np.random.default_rng(random_state)
+    history: list[Step] = []
+    with Crew(n_threads) as crew:
+        state = init(problem, rng, crew)
+        value, converged = objective(problem, state, crew), False
+        while len(history) < max_iter and not converged:
+            began = time.perf_counter()
+            state = step(problem, state, rng, crew)
+            last, value = value, objective(problem, state, crew)
+            history.append(Step(value, len(state.size), time.perf_counter() - began))
+            if callback is not None:
+                callback(state, history[-1])
+            converged = last - value <= tol * abs(value)
+        began = time.perf_counter()
+        state, ties = end(problem, state, crew, bridges=bridges)
+        if ties is not None:
+            value = sparse_bridges.objective(problem, state, ties, crew)
+            history.append(Step(value, len(state.size), time.perf_counter() - began))
+    return Fit(problem, state, history, converged, ties)
+
+
+def end(problem: Problem, state: State, crew: Crew, *, bridges: bool) -> tuple[State, Ties | None]:
+    """The end of a search: bridges, if they are asked for and pay."""
+    state = or_nothing(problem, state, crew)
+    found = sparse_bridges.bridge(problem, state, crew) if bridges else None
+    return found or (state, None)
+
+
+def value_of(problem: Problem, state: State, ties: Ties | None, crew: Crew) -> float:
+    """Q, with bridges or without."""
+    return objective(problem, state, crew) if ties is None else sparse_bridges.objective(problem, state, ties, crew)
+
+
+def draw(problem: Problem, state: State, z: sparse.csr_array | None = None, ties: Ties | None = None) -> Draw:
+    """x_ij = u_i' W u_j with the background as a last community of all nodes; ``z`` instead of the memberships.
+
+    Undirected: u_i = t_i (z_i, 1), W = (L, e) in blocks, L = diag(w) without bridges. Directed: u_i = (t_i (z_i, 1),
+    r_i (z_i, 1)), W from first half to second.
+    """
+    everyone = sparse.csr_array(np.ones((problem.n, 1)))
+    z = sparse.hstack([memberships(problem, state) if z is None else z, everyone], format="csr")
+    inside = sparse.diags_array(state.strength) if ties is None else matrix(ties)
+    scale = sparse.block_diag([inside, sparse.csr_array([[state.background]])], format="csr")
+    loadings = sparse.csr_array(sparse.diags_array(state.send) @ z)
+    if problem.half == 1.0:
+        loadings = sparse.hstack([loadings, sparse.diags_array(state.receive) @ z], format="csr")
+        scale = sparse.block_array([[None, scale], [sparse.csr_array(scale.shape), None]], format="csr")
+    return Draw(sparse.csr_array(loadings), sparse.csr_array(scale))

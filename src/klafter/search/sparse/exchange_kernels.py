@@ -1,0 +1,213 @@
+"""Trades: some communities are given up for others, judged by the exact change of the objective.
+
+A trade touches only links between the nodes concerned, so these are cut out as a patch with u as it is without the
+communities given up. On the patch, with new columns z_c of strength w_c,
+
+    loss = -sum_links h(y, a (u + sum_c w_c z_ic z_jc)) + sum_c [w_c P_c + price(S_c)]
+
+is minimised by flips and weight steps.
+"""
+
+import math
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from klafter.jit.decorators import bare, inlined, kernel
+from klafter.jit.structs import define_reference
+from klafter.search.sparse.kernels import (
+    ENOUGH,
+    expected_count,
+    exposure_factor,
+    hidden_factor,
+    holds,
+    join,
+    leave,
+    link_chance,
+    link_change,
+    link_term,
+    mark_row,
+    price,
+    shared_strength,
+)
+
+PATCH = (
+    "start", "node",
+    "factor",  # a
+    "base",  # u without the communities given up
+    "value",  # y
+    "hidden_start", "hidden_node", "hidden_factor",
+    "room",  # new communities each node has room for
+)  # fmt: skip
+
+
+class PatchType(types.StructRef):
+    """The type of patches in kernels."""
+
+
+class Patch(structref.StructRefProxy):
+    """Links and hidden dyads among a few nodes, each listed by both ends."""
+
+
+define_reference(Patch, PatchType, list(PATCH))
+
+
+@kernel
+def cut_patch(view, nodes, out, local, mine, old, room, links, hidden):
+    """The patch of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
+
+    ``local`` is (n,), -1 everywhere before and after; ``mine`` is (K,), false. ``links`` and ``hidden`` are the most
+    entries there may be.
+    """
+    start, node, hidden_node = view.start, view.node, view.hidden_node
+    near, factor, base, value = np.zeros(links, np.int64), np.empty(links), np.empty(links), np.empty(links)
+    hidden_near, hidden_a = np.zeros(hidden, np.int64), np.empty(hidden)
+    stop, hidden_stop = np.zeros(len(nodes) + 1, np.int64), np.zeros(len(nodes) + 1, np.int64)
+    for v in range(len(nodes)):
+        local[nodes[v]] = v
+    at, hidden_at = 0, 0
+    for v in range(len(nodes)):
+        i = np.int64(nodes[v])
+        mark_row(view, i, mine)
+        for c in range(len(out)):
+            old[c, v] = mine[out[c]]
+            mine[out[c]] = False
+        for p in range(start[i], start[i + 1]):
+            j = node[p]
+            if local[j] >= 0:
+                near[at], value[at] = local[j], view.value[p]
+                factor[at] = exposure_factor(view, i, p)
+                base[at] = shared_strength(view, j, mine)
+                at += 1
+        stop[v + 1] = at
+        for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
+            if local[hidden_node[p]] >= 0:
+                hidden_near[hidden_at] = local[hidden_node[p]]
+                hidden_a[hidden_at] = hidden_factor(view, i, p)
+                hidden_at += 1
+        hidden_stop[v + 1] = hidden_at
+        for c in range(len(out)):
+            mine[out[c]] = old[c, v]
+        mark_row(view, i, mine)
+    for v in range(len(nodes)):
+        local[nodes[v]] = -1
+    return Patch(stop, near, factor, base, value, hidden_stop, hidden_near, hidden_a, room)
+
+
+@bare
+def patch_pairs(view, nodes, patch, z, c):
+    """P_c and the size of column c."""
+    send, receive = view.send, view.receive
+    size, send_sum, receive_sum, own, hidden = np.int64(0), 0.0, 0.0, 0.0, 0.0
+    for v in range(len(nodes)):
+        if z[c, v]:
+            size += 1
+            t, r = send[nodes[v]], receive[nodes[v]]
+            send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
+            for p in range(patch.hidden_start[v], patch.hidden_start[v + 1]):
+                if z[c, patch.hidden_node[p]]:
+                    hidden += 0.5 * patch.hidden_factor[p]
+    return view.half * (send_sum * receive_sum - own) - hidden, size
+
+
+@inlined
+def added_strength(z, w, v, j):
+    """What the new columns add to u of nodes v and j of the patch."""
+    u = 0.0
+    for c in range(len(w)):
+        if z[c, v] and z[c, j]:
+            u += w[c]
+    return u
+
+
+@kernel
+def patch_loss(view, nodes, patch, z, w):
+    """-sum_links h + sum_c [w_c P_c + price(S_c)]."""
+    start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
+    loss, counts = 0.0, view.counts
+    for v in range(len(nodes)):
+        for p in range(start[v], start[v + 1]):
+            x = factor[p] * (base[p] + added_strength(z, w, v, node[p]))
+            loss -= 0.5 * link_term(counts, value[p], x, link_chance(counts, x))
+    for c in range(len(w)):
+        pairs, size = patch_pairs(view, nodes, patch, z, c)
+        loss += w[c] * pairs + price(view, size)
+    return loss
+
+
+@kernel
+def patch_weights(view, nodes, patch, z, w):
+    """w_c <- sum_{links in c} m_ij w_c / u_ij / P_c."""
+    start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
+    credit, counts = np.zeros(len(w)), view.counts
+    for v in range(len(nodes)):
+        for p in range(start[v], start[v + 1]):
+            u = added_strength(z, w, v, node[p])
+            if u > 0.0:
+                u += base[p]
+                x = factor[p] * u
+                share = 0.5 * expected_count(counts, value[p], x, link_chance(counts, x)) / u
+                for c in range(len(w)):
+                    if z[c, v] and z[c, node[p]]:
+                        credit[c] += share * w[c]
+    for c in range(len(w)):
+        pairs, _ = patch_pairs(view, nodes, patch, z, c)
+        if pairs > 0.0:
+            w[c] = credit[c] / pairs
+
+
+@kernel
+def patch_flips(view, nodes, patch, z, w):
+    """Flip every membership of the patch that gains, column by column; returns how many did."""
+    send, receive, counts = view.send, view.receive, view.counts
+    start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
+    hidden_start, hidden_node, hidden_a, room = patch.hidden_start, patch.hidden_node, patch.hidden_factor, patch.room
+    flips = 0
+    for c in range(len(w)):
+        size, send_sum, receive_sum = 0, 0.0, 0.0
+        for v in range(len(nodes)):
+            if z[c, v]:
+                size += 1
+                send_sum += send[nodes[v]]
+                receive_sum += receive[nodes[v]]
+        for v in range(len(nodes)):
+            t, r, inside = send[nodes[v]], receive[nodes[v]], z[c, v]
+            others = size - inside
+            if others < 2 or (not inside and room[v] <= 0):
+                continue
+            gain, back = 0.0, 0.0
+            for p in range(start[v], start[v + 1]):
+                if z[c, node[p]]:
+                    a = factor[p]
+                    x = a * (base[p] + added_strength(z, w, v, node[p]))
+                    step = -a * w[c] if inside else a * w[c]
+                    gain += link_change(counts, value[p], x, link_chance(counts, x), step)
+            for p in range(hidden_start[v], hidden_start[v + 1]):
+                if z[c, hidden_node[p]]:
+                    back += hidden_a[p]
+            pairs = view.half * (t * (receive_sum - inside * r) + r * (send_sum - inside * t)) - back
+            rest = w[c] * pairs + view.temperature * math.log((view.n - others) / others)
+            gain += rest if inside else -rest
+            if gain > ENOUGH:
+                d = -1 if inside else 1
+                z[c, v] = not inside
+                room[v] -= d
+                size, send_sum, receive_sum = size + d, send_sum + d * t, receive_sum + d * r
+                flips += 1
+    return flips
+
+
+@kernel
+def make_trade(view, nodes, out, into, z, w):
+    """Give up ``out`` for columns z, which become communities ``into``."""
+    for v in range(len(nodes)):
+        i = np.int64(nodes[v])
+        for c in range(len(out)):
+            if holds(view, i, out[c]):
+                leave(view, i, out[c])
+        for c in range(len(into)):
+            if z[c, v]:
+                join(view, i, into[c])
+    for c in range(len(into)):
+        view.strength[into[c]] = w[c]

@@ -1,0 +1,51 @@
+"""Echoes: which nodes are alike although hardly any links join them.
+
+    W_0 = random signs (n, d),  W_1 = A W_0,  W_2 = A W_1 - D W_0,  W_s = A W_{s-1} - (D - 1) W_{s-2}
+
+W_s sums the signs at the ends of all walks of s steps that never turn back, so rows of W_s agree as far as walks of
+2 s steps join two nodes. Walks that may turn back stay around hubs; these see communities of a few links per member
+(Krzakala et al. 2013, Spectral redemption in clustering sparse networks). What every node shares is taken out.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from klafter.search.sparse.state import Problem
+
+STEPS, WIDTH = 8, 128
+UNEXPLAINED = 0.5  # owed share that makes a link unexplained
+
+
+def unexplained(problem: Problem, owed: np.ndarray) -> sparse.csr_array:
+    """The links that are still owed to the background, as a pattern of ones."""
+    keep = owed > UNEXPLAINED * problem.value
+    start = np.concatenate([[0], np.cumsum(keep)])[problem.start]
+    node = problem.node[keep]
+    links = sparse.csr_array((np.ones(len(node), np.float32), node, start), shape=(problem.n, problem.n))
+    links.sum_duplicates()  # a directed pair may be linked both ways
+    links.data[:] = 1.0
+    return links
+
+
+def echoes(links: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
+    """Rows of unit length, (n, WIDTH), whose products say how alike two nodes are; 0 for nodes without links."""
+    n = links.shape[0]
+    degree = links.sum(axis=1).astype(np.float32)
+    scale = np.float32(1 / np.sqrt(max((degree**2).sum() / max(degree.sum(), 1.0) - 1, 1.0)))
+    before = rng.choice(np.array([-1, 1], np.float32), (n, WIDTH + 1))
+    before[:, 0] = 1
+    now, back = (links @ before) * scale, degree
+    for _ in range(STEPS - 1):
+        before, now = now, (links @ now) * scale - before * (back * scale**2)[:, None]
+        back = degree - 1
+    common = now[:, 0] / max(np.linalg.norm(now[:, 0]), 1e-30)
+    own = now[:, 1:] - np.outer(common, common @ now[:, 1:])
+    return own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-30)
+
+
+def alike(rows: np.ndarray, seed: int, number: int) -> np.ndarray:
+    """The nodes most like the seed."""
+    closeness = rows @ rows[seed]
+    number = min(number, len(closeness))
+    nodes = np.argpartition(-closeness, number - 1)[:number]
+    return nodes[closeness[nodes] > 0].astype(np.int32)

@@ -1,0 +1,113 @@
+"""What is tried when no other move gains: to do without, and to begin anew.
+
+Each is a trial that takes the search through states which are worse, and counts only if it ends better.
+"""
+
+import numpy as np
+
+from klafter.search.sparse.births import births
+from klafter.search.sparse.moves import deaths, dissolves, doubtful, given_up, merges, without_weakest
+from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, without_empty
+from klafter.search.sparse.sweeps import objective, settle, warm_up, weights
+from klafter.search.sparse.threads import Crew
+
+HOPE = 0.1  # share of the links that births expect the background to keep
+RENEWED = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that start anew when nothing else gains
+ENOUGH = 1e-4  # share of the objective that such a start must gain
+DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
+TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
+EVEN, FREE = 8, 4  # rounds of flips with equal degree factors, and with free ones
+TOGETHER, REFUSED = 50, 4  # one community in so many is reborn at a time; trials in vain before that ends
+TOO_MANY = 1000  # communities beyond which none is born anew: minutes, for less than a thousandth of the objective
+SMALL = 0.7  # of the median size: communities that may be pieces of one
+
+
+def rethink(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
+    """Do without one community whose members are mostly in others, if that is better after weights have followed.
+
+    Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
+    """
+    trials = int(np.clip(TRIED_LINKS // max(len(problem.node), 1), 1, TRIALS))
+    some = doubtful(problem, state, crew, DOUBTFUL)[:trials]
+    goal = objective(problem, state, crew) if len(some) else 0.0
+    for k in some:
+        trial = given_up(problem, copy_state(state), np.array([k]))
+        before, value = np.inf, objective(problem, trial, crew)
+        while value >= goal and (before - value) * PROMISE > value - goal:
+            trial = settle(problem, weights(problem, trial, crew), crew)
+            before, value = value, objective(problem, trial, crew)
+        if value < goal:
+            return trial, 1
+    return state, 0
+
+
+def renew(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
+    """Equal degree factors, then the largest communities and at last the weakest born anew, until that is better."""
+    value = objective(problem, state, crew)
+    trial = evened(problem, state, crew)
+    best = trial if objective(problem, trial, crew) < value else state
+    if len(state.size) > TOO_MANY:
+        return best
+    best = reborn(problem, best, rng, crew)
+    if value - objective(problem, best, crew) > ENOUGH * abs(value):
+        return best
+    for share in RENEWED:
+        trial = without_weakest(problem, copy_state(best), crew, share)
+        trial = from_echoes(problem, weights(problem, trial, crew, factors=False), rng, crew)
+        trial = weights(problem, settle(problem, trial, crew), crew)
+        if value - objective(problem, trial, crew) > ENOUGH * abs(value):
+            return trial
+    return best
+
+
+def evened(problem: Problem, state: State, crew: Crew) -> State:
+    """Flips with all degree factors 1, then with free ones.
+
+    A node that lacks a community gets a factor that explains some of its links there, and then has no need to join.
+    """
+    state = level(problem, state)
+    for turn in range(EVEN + FREE):
+        state = settle(problem, weights(problem, state, crew, factors=turn >= EVEN), crew)
+    return state
+
+
+def level(problem: Problem, state: State) -> State:
+    """The same communities with all degree factors 1; each may be split again."""
+    ones = np.ones(problem.n)
+    state = as_state(problem, memberships(problem, state), state.strength, state.background, ones, ones)
+    state.tested[:] = 0
+    return state
+
+
+def reborn(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
+    """Give up the largest communities, few at a time, for what is born from echoes: they may be unions of several.
+
+    After them all small ones together: they may be pieces of one.
+    """
+    value, refused = objective(problem, state, crew), 0
+    while refused <= REFUSED and len(state.size):
+        number = -(-len(state.size) // TOGETHER)
+        some = np.argsort(-state.size, kind="stable")[refused * number : (refused + 1) * number]
+        if refused == REFUSED:
+            some = np.flatnonzero(state.size < SMALL * np.median(state.size))
+        if len(some) == 0:
+            refused += 1
+            continue
+        trial = given_up(problem, level(problem, state), some)
+        trial = from_echoes(problem, weights(problem, trial, crew, factors=False), rng, crew)
+        trial = evened(problem, trial, crew)
+        new = objective(problem, trial, crew)
+        if value - new > ENOUGH * abs(value):
+            state, value = trial, new
+        else:
+            refused += 1
+    return state
+
+
+def from_echoes(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
+    """Births from echoes in the hope that the background keeps little, and what undoes those that were too many."""
+    state, _ = births(problem, state, rng, crew, hope=HOPE, echo=True)
+    state = warm_up(problem, state, crew)
+    for move in (merges, dissolves, deaths):
+        state = without_empty(problem, move(problem, state, crew)[0])
+    return state

@@ -1,0 +1,38 @@
+"""What kernels of the sparse engine look at: the fields of problem and state side by side.
+
+Kernels receive one reference to a struct of these. As tuples of twenty arrays, which every call hands over one by one,
+they would take twice as long to compile.
+"""
+
+from numba import types
+from numba.experimental import structref
+
+from klafter.jit.decorators import kernel
+from klafter.jit.structs import define_reference
+from klafter.search.sparse.state import Problem, State
+
+
+class ViewType(types.StructRef):
+    """The type of views in kernels."""
+
+
+class View(structref.StructRefProxy):
+    """A reference to the fields, as kernels take it."""
+
+
+define_reference(View, ViewType, [*Problem._fields, *State._fields])
+
+
+@kernel
+def look(problem, state):
+    """A view of problem and state; their arrays are shared.
+
+    Every thread takes a view of its own: kernels count references to its arrays, and two would wait for each other.
+    """
+    return View(
+        problem.n, problem.half, problem.counts, problem.penalty, problem.temperature, problem.shrinkage,
+        problem.start, problem.middle, problem.node, problem.value,
+        problem.hidden_start, problem.hidden_middle, problem.hidden_node,
+        state.member, state.held, state.send, state.receive, state.size, state.send_sum, state.receive_sum,
+        state.strength, state.tested, state.background,
+    )  # fmt: skip
