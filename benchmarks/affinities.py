@@ -20,7 +20,7 @@ from scipy import sparse
 
 from klafter.core.families import Law
 from klafter.core.problem import copy_state, make_priors, make_problem
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.datasets import load_dataset
 from klafter.jit.decorators import kernel
 from klafter.models import KLafter
@@ -33,23 +33,23 @@ RESULTS = Path(__file__).parent / "results" / "affinities.json"
 
 
 @kernel
-def draw(view, rng):
+def draw(ws, rng):
     """W and b once each."""
-    draw_affinities(view, rng)
-    draw_offset(view, rng)
+    draw_affinities(ws, rng)
+    draw_offset(ws, rng)
 
 
 def slices(problem, state, n_draws: int, rng):
     """W by slices, b by a Metropolis step."""
     state = copy_state(state)
     rows, columns = np.triu_indices(len(state.z))
-    view = look(problem, state)
-    draw(view, rng)
+    ws = open_workspace(problem, state)
+    draw(ws, rng)
     begun = time.process_time()
     found = []
     for _ in range(n_draws):
-        view = look(problem, state)
-        draw(view, rng)
+        ws = open_workspace(problem, state)
+        draw(ws, rng)
         found.append(np.append(state.w[rows, columns], state.offset))
     return np.array(found), time.process_time() - begun
 

@@ -48,9 +48,9 @@ def losses(y, x):
     return np.logaddexp(0.0, x) - y * x
 
 
-def data_loss(view) -> float:
-    total = losses(view.y, view.x())[view.seen].sum()
-    return total if view.directed else total / 2
+def data_loss(ws) -> float:
+    total = losses(ws.y, ws.x())[ws.seen].sum()
+    return total if ws.directed else total / 2
 
 
 def column_price(priors, n, size) -> float:
@@ -58,52 +58,52 @@ def column_price(priors, n, size) -> float:
     return priors.penalty + priors.temperature * (np.log(size) + chosen)
 
 
-def total(view) -> float:
-    priors, state, alive = view.priors, view.state, view.z.any(axis=1)
-    w = view.w[alive][:, alive]
+def total(ws) -> float:
+    priors, state, alive = ws.priors, ws.state, ws.z.any(axis=1)
+    w = ws.w[alive][:, alive]
     squares = weights.weight_precisions(priors, len(w)) * w**2 / 2
-    social = (state.sender**2).sum() + ((state.receiver**2).sum() if view.directed else 0.0)
+    social = (state.sender**2).sum() + ((state.receiver**2).sum() if ws.directed else 0.0)
     return (
-        data_loss(view)
-        + column_price(priors, view.n, view.z[alive].sum(axis=1)).sum()
-        + (squares.sum() if view.directed else np.triu(squares).sum())
+        data_loss(ws)
+        + column_price(priors, ws.n, ws.z[alive].sum(axis=1)).sum()
+        + (squares.sum() if ws.directed else np.triu(squares).sum())
         + 0.5 * (priors.sociality * social + priors.offset * state.offset[0] ** 2)
     )
 
 
-def flip_gain(view, i, k, row, column) -> float:
+def flip_gain(ws, i, k, row, column) -> float:
     """Fall of Q when z_ik flips; row and column are the x of node i's dyads."""
-    d = 1.0 - 2.0 * view.z[k, i]
-    seen = view.seen[i]
-    out = d * (view.w[k] @ view.z)
-    gain = (losses(view.y[i], row) - losses(view.y[i], row + out))[seen].sum()
-    if view.directed:
-        seen, into = view.seen[:, i], d * (view.w[:, k] @ view.z)
-        gain += (losses(view.y[:, i], column) - losses(view.y[:, i], column + into))[seen].sum()
-    others = view.z[k].sum(dtype=int) - int(view.z[k, i])
+    d = 1.0 - 2.0 * ws.z[k, i]
+    seen = ws.seen[i]
+    out = d * (ws.w[k] @ ws.z)
+    gain = (losses(ws.y[i], row) - losses(ws.y[i], row + out))[seen].sum()
+    if ws.directed:
+        seen, into = ws.seen[:, i], d * (ws.w[:, k] @ ws.z)
+        gain += (losses(ws.y[:, i], column) - losses(ws.y[:, i], column + into))[seen].sum()
+    others = ws.z[k].sum(dtype=int) - int(ws.z[k, i])
     if others:
-        return gain - d * view.priors.temperature * np.log((view.n - others) / others)
-    alive = view.z.any(axis=1)
+        return gain - d * ws.priors.temperature * np.log((ws.n - others) / others)
+    alive = ws.z.any(axis=1)
     alive[k] = False
-    weights = 0.5 * view.priors.diagonal * view.w[k, k] ** 2
-    weights += 0.5 * view.priors.offdiagonal * (view.w[k, alive] ** 2).sum()
-    if view.directed:
-        weights += 0.5 * view.priors.offdiagonal * (view.w[alive, k] ** 2).sum()
-    return gain - d * (view.priors.penalty + view.priors.temperature * np.log(view.n) + weights)
+    weights = 0.5 * ws.priors.diagonal * ws.w[k, k] ** 2
+    weights += 0.5 * ws.priors.offdiagonal * (ws.w[k, alive] ** 2).sum()
+    if ws.directed:
+        weights += 0.5 * ws.priors.offdiagonal * (ws.w[alive, k] ** 2).sum()
+    return gain - d * (ws.priors.penalty + ws.priors.temperature * np.log(ws.n) + weights)
 
 
-def descend(view, nodes, only, passes) -> float:
+def descend(ws, nodes, only, passes) -> float:
     total = 0.0
     for i in nodes:
         for _ in range(passes):
             fall = 0.0
-            for k in range(len(view.z)):
-                size = view.z[k].sum(dtype=int)
-                free = size > 0 if only < 0 else k == only and (size > 1 or not view.z[k, i])
+            for k in range(len(ws.z)):
+                size = ws.z[k].sum(dtype=int)
+                free = size > 0 if only < 0 else k == only and (size > 1 or not ws.z[k, i])
                 if free:
-                    gain = flip_gain(view, i, k, view.x([i])[0], view.x(slice(None), [i])[:, 0])
+                    gain = flip_gain(ws, i, k, ws.x([i])[0], ws.x(slice(None), [i])[:, 0])
                     if gain > TINY_GAIN:
-                        view.z[k, i] ^= 1
+                        ws.z[k, i] ^= 1
                         fall += gain
             total += fall
             if fall == 0.0:
@@ -111,94 +111,92 @@ def descend(view, nodes, only, passes) -> float:
     return total
 
 
-def own_part(view, i) -> float:
+def own_part(ws, i) -> float:
     """The part of Q that depends on node i's memberships and sociality."""
-    others = view.z.sum(axis=1, dtype=int) - view.z[:, i]
-    held = view.z[:, i].astype(bool)
-    part = (
-        losses(view.y[i], view.x([i])[0])[view.seen[i]].sum() + 0.5 * view.priors.sociality * view.state.sender[i] ** 2
-    )
-    if view.directed:
-        part += losses(view.y[:, i], view.x(slice(None), [i])[:, 0])[view.seen[:, i]].sum()
-        part += 0.5 * view.priors.sociality * view.state.receiver[i] ** 2
-    return part + view.priors.temperature * np.log((view.n - others[held]) / others[held]).sum()
+    others = ws.z.sum(axis=1, dtype=int) - ws.z[:, i]
+    held = ws.z[:, i].astype(bool)
+    part = losses(ws.y[i], ws.x([i])[0])[ws.seen[i]].sum() + 0.5 * ws.priors.sociality * ws.state.sender[i] ** 2
+    if ws.directed:
+        part += losses(ws.y[:, i], ws.x(slice(None), [i])[:, 0])[ws.seen[:, i]].sum()
+        part += 0.5 * ws.priors.sociality * ws.state.receiver[i] ** 2
+    return part + ws.priors.temperature * np.log((ws.n - others[held]) / others[held]).sum()
 
 
-def find_gains(view, i) -> np.ndarray:
+def find_gains(ws, i) -> np.ndarray:
     """The gain of every flip of node i, 0 for a community that nobody else holds."""
-    row, column = view.x([i])[0], view.x(slice(None), [i])[:, 0]
-    others = view.z.sum(axis=1, dtype=int) - view.z[:, i]
-    return np.array([flip_gain(view, i, k, row, column) if others[k] else 0.0 for k in range(len(view.z))])
+    row, column = ws.x([i])[0], ws.x(slice(None), [i])[:, 0]
+    others = ws.z.sum(axis=1, dtype=int) - ws.z[:, i]
+    return np.array([flip_gain(ws, i, k, row, column) if others[k] else 0.0 for k in range(len(ws.z))])
 
 
-def join(view, i) -> None:
+def join(ws, i) -> None:
     """The flip that gains most, again and again."""
-    while (gains := find_gains(view, i)).max() > TINY_GAIN:
-        view.z[int(np.argmax(gains)), i] ^= 1
+    while (gains := find_gains(ws, i)).max() > TINY_GAIN:
+        ws.z[int(np.argmax(gains)), i] ^= 1
 
 
-def fit_sociality(view, i) -> None:
+def fit_sociality(ws, i) -> None:
     """s_i, and r_i when directed, by Newton steps along their dyads."""
-    sides = [(view.state.sender, view.y[i], view.seen[i], lambda: view.x([i])[0])]
-    if view.directed:
-        sides.append((view.state.receiver, view.y[:, i], view.seen[:, i], lambda: view.x(slice(None), [i])[:, 0]))
+    sides = [(ws.state.sender, ws.y[i], ws.seen[i], lambda: ws.x([i])[0])]
+    if ws.directed:
+        sides.append((ws.state.receiver, ws.y[:, i], ws.seen[:, i], lambda: ws.x(slice(None), [i])[:, 0]))
     for values, y, seen, row in sides:
         x = row()[seen]
-        values[i] += newton(y[seen], x, np.ones_like(x), 1.0, values[i], view.priors.sociality, CHOICE_STEPS)[0]
+        values[i] += newton(y[seen], x, np.ones_like(x), 1.0, values[i], ws.priors.sociality, CHOICE_STEPS)[0]
 
 
-def leave_all(view, i) -> None:
-    view.z[:, i] = 0
-    if view.free.sociality:
-        view.state.sender[i] = view.state.receiver[i] = 0.0
+def leave_all(ws, i) -> None:
+    ws.z[:, i] = 0
+    if ws.free.sociality:
+        ws.state.sender[i] = ws.state.receiver[i] = 0.0
 
 
-def choose_anew(view, nodes) -> float:
+def choose_anew(ws, nodes) -> float:
     """Each node leaves its communities, forgets its sociality, joins again, and stays there if Q fell."""
-    total, state = 0.0, view.state
+    total, state = 0.0, ws.state
     for i in nodes:
-        if (view.z.sum(axis=1)[view.z[:, i] == 1] == 1).any():
+        if (ws.z.sum(axis=1)[ws.z[:, i] == 1] == 1).any():
             continue
-        here = lowest = own_part(view, i)
-        held = best = view.z[:, i].copy()
+        here = lowest = own_part(ws, i)
+        held = best = ws.z[:, i].copy()
         social = (state.sender[i], state.receiver[i])
-        leave_all(view, i)
-        firsts = find_gains(view, i)
+        leave_all(ws, i)
+        firsts = find_gains(ws, i)
         for t in range(STARTS):
             gains = firsts.max(initial=0.0) > TINY_GAIN
             if t > 0:
                 if not gains:
                     break
-                leave_all(view, i)
+                leave_all(ws, i)
             if gains:
                 first = int(np.argmax(firsts))
                 firsts[first] = 0.0
-                view.z[first, i] = 1
-                join(view, i)
-            if (view.z[:, i] != held).any():
-                if view.free.sociality:
-                    fit_sociality(view, i)
-                there = own_part(view, i)
+                ws.z[first, i] = 1
+                join(ws, i)
+            if (ws.z[:, i] != held).any():
+                if ws.free.sociality:
+                    fit_sociality(ws, i)
+                there = own_part(ws, i)
                 if there < lowest - TINY_GAIN:
-                    lowest, best, social = there, view.z[:, i].copy(), (state.sender[i], state.receiver[i])
-        view.z[:, i] = best
+                    lowest, best, social = there, ws.z[:, i].copy(), (state.sender[i], state.receiver[i])
+        ws.z[:, i] = best
         state.sender[i], state.receiver[i] = social
         total += here - lowest
     return total
 
 
-def newton(y, x, reach, share, theta, precision, steps) -> tuple[float, float]:
+def newton(y, x, max_effect, share, theta, precision, steps) -> tuple[float, float]:
     """Newton steps on a parameter that reaches dyads, halved until Q falls: how far it moved, and the fall."""
     delta = 0.0
 
     def phi(delta):
-        return (share * losses(y, x + reach * delta)).sum() + 0.5 * precision * (theta + delta) ** 2
+        return (share * losses(y, x + max_effect * delta)).sum() + 0.5 * precision * (theta + delta) ** 2
 
     begun = here = phi(0.0)
     for _ in range(steps):
-        p = expit(x + reach * delta)
-        first = (share * reach * (p - y)).sum() + precision * (theta + delta)
-        second = (share * reach**2 * p * (1 - p)).sum() + precision
+        p = expit(x + max_effect * delta)
+        first = (share * max_effect * (p - y)).sum() + precision * (theta + delta)
+        second = (share * max_effect**2 * p * (1 - p)).sum() + precision
         if abs(first) < 1e-9:
             break
         step, moved = np.clip(-first / max(second, 1e-10), -5.0, 5.0), False
@@ -218,130 +216,130 @@ def newton(y, x, reach, share, theta, precision, steps) -> tuple[float, float]:
     return delta, begun - here
 
 
-def fit_weight(view, k, m) -> float:
+def fit_weight(ws, k, m) -> float:
     """Newton steps on w_km, halved until Q falls."""
-    zk, zm = view.z[k].astype(float), view.z[m].astype(float)
+    zk, zm = ws.z[k].astype(float), ws.z[m].astype(float)
     rows, columns = np.flatnonzero(zk), np.flatnonzero(zm)
-    if not view.directed and k != m:
+    if not ws.directed and k != m:
         rows = columns = np.flatnonzero(zk + zm)
-    reach = np.outer(zk[rows], zm[columns])
-    if not view.directed and k != m:
-        reach += np.outer(zm[rows], zk[columns])
+    max_effect = np.outer(zk[rows], zm[columns])
+    if not ws.directed and k != m:
+        max_effect += np.outer(zm[rows], zk[columns])
     block = np.ix_(rows, columns)
-    share = view.seen[block] * (1.0 if view.directed else 0.5)
-    y, x = view.y[block], view.x(rows, columns)
-    precision = view.priors.diagonal if k == m else view.priors.offdiagonal
-    delta, fall = newton(y, x, reach, share, view.w[k, m], precision, NEWTON_STEPS)
-    view.w[k, m] += delta
-    if not view.directed and k != m:
-        view.w[m, k] += delta
+    share = ws.seen[block] * (1.0 if ws.directed else 0.5)
+    y, x = ws.y[block], ws.x(rows, columns)
+    precision = ws.priors.diagonal if k == m else ws.priors.offdiagonal
+    delta, fall = newton(y, x, max_effect, share, ws.w[k, m], precision, NEWTON_STEPS)
+    ws.w[k, m] += delta
+    if not ws.directed and k != m:
+        ws.w[m, k] += delta
     return fall
 
 
-def fit_column(view, k, diagonal_only) -> float:
-    fall = fit_weight(view, k, k)
-    others = [m for m in range(len(view.z)) if not diagonal_only and m != k and view.z[m].any()]
-    fall += sum(fit_weight(view, k, m) for m in others)
-    if view.directed:
-        fall += sum(fit_weight(view, m, k) for m in others)
+def fit_column(ws, k, diagonal_only) -> float:
+    fall = fit_weight(ws, k, k)
+    others = [m for m in range(len(ws.z)) if not diagonal_only and m != k and ws.z[m].any()]
+    fall += sum(fit_weight(ws, k, m) for m in others)
+    if ws.directed:
+        fall += sum(fit_weight(ws, m, k) for m in others)
     return fall
 
 
-def plant(view, k, seed, with_seed) -> int:
-    view.w[k] = view.w[:, k] = 0.0
-    state = view.state
+def plant(ws, k, seed, with_seed) -> int:
+    ws.w[k] = ws.w[:, k] = 0.0
+    state = ws.state
     typical = state.offset[0] + state.sender[seed] + state.receiver + 1.5
-    for y, x in ((view.y[seed], view.x([seed])[0]), (view.y[:, seed], view.x(slice(None), [seed])[:, 0])):
+    for y, x in ((ws.y[seed], ws.x([seed])[0]), (ws.y[:, seed], ws.x(slice(None), [seed])[:, 0])):
         surprise = (x <= typical) | (expit(x) < 0.5)
-        view.z[k, (y > 0) & surprise] = 1
+        ws.z[k, (y > 0) & surprise] = 1
         typical = state.offset[0] + state.receiver[seed] + state.sender + 1.5
-        if not view.directed:
+        if not ws.directed:
             break
-    if with_seed and view.z[k].any():
-        view.z[k, seed] = 1
-    return int(view.z[k].sum())
+    if with_seed and ws.z[k].any():
+        ws.z[k, seed] = 1
+    return int(ws.z[k].sum())
 
 
-def around(view, k) -> np.ndarray:
-    members = view.z[k].astype(bool)
-    return np.flatnonzero(members | (view.y[members] > 0).any(axis=0) | (view.y[:, members] > 0).any(axis=1))
+def around(ws, k) -> np.ndarray:
+    members = ws.z[k].astype(bool)
+    return np.flatnonzero(members | (ws.y[members] > 0).any(axis=0) | (ws.y[:, members] > 0).any(axis=1))
 
 
-def clear(view, k) -> None:
-    view.w[k] = view.w[:, k] = 0.0
-    view.z[k] = 0
+def clear(ws, k) -> None:
+    ws.w[k] = ws.w[:, k] = 0.0
+    ws.z[k] = 0
 
 
-def grow(view, k, price, diagonal_only) -> float:
+def grow(ws, k, price, diagonal_only) -> float:
     gain = -price
     for left in range(PASSES - 1, -1, -1):
         before = gain
-        gain += fit_column(view, k, diagonal_only)
-        step = descend(view, around(view, k), k, 1)
+        gain += fit_column(ws, k, diagonal_only)
+        step = descend(ws, around(ws, k), k, 1)
         gain += step
         if step == 0.0 or gain + left * (gain - before) < 0.0:
             break
     return gain
 
 
-def births(view, seeds, slots) -> tuple[float, int]:
+def births(ws, seeds, slots) -> tuple[float, int]:
     fall, born = 0.0, 0
     for t, seed in enumerate(seeds):
         if born == len(slots):
             break
         k, assortative = slots[born], t % 3 != 2
-        size = plant(view, k, seed, assortative)
-        gain = grow(view, k, column_price(view.priors, view.n, size), assortative) if size > 1 else 0.0
-        if gain > TINY_GAIN and view.z[k].sum() > 1 and gain > column_evidence(view, k):
+        size = plant(ws, k, seed, assortative)
+        gain = grow(ws, k, column_price(ws.priors, ws.n, size), assortative) if size > 1 else 0.0
+        if gain > TINY_GAIN and ws.z[k].sum() > 1 and gain > column_evidence(ws, k):
             fall, born = fall + gain, born + 1
         else:
-            clear(view, k)
+            clear(ws, k)
     return fall, born
 
 
-def column_evidence(view, k) -> float:
-    priors = view.priors
-    bends = column_bends(view, k)
-    precisions = np.full(bends.shape, priors.offdiagonal)
+def column_evidence(ws, k) -> float:
+    priors = ws.priors
+    curvatures = column_bends(ws, k)
+    precisions = np.full(curvatures.shape, priors.offdiagonal)
     precisions[:, k] = priors.diagonal
-    return 0.5 * priors.temperature * float(np.log1p(bends / precisions).sum())
+    return 0.5 * priors.temperature * float(np.log1p(curvatures / precisions).sum())
 
 
-def column_bends(view, k) -> np.ndarray:
-    p = np.where(view.seen, expit(view.x()), 0.0)
-    bends, z = p * (1 - p), view.z.astype(float)
-    if view.directed:
-        into = z[k] @ bends.T @ z.T
+def column_bends(ws, k) -> np.ndarray:
+    p = np.where(ws.seen, expit(ws.x()), 0.0)
+    curvatures, z = p * (1 - p), ws.z.astype(float)
+    if ws.directed:
+        into = z[k] @ curvatures.T @ z.T
         into[k] = 0.0
-        return np.stack([z[k] @ bends @ z.T, into])
-    found = z[k] @ bends @ z.T
+        return np.stack([z[k] @ curvatures @ z.T, into])
+    found = z[k] @ curvatures @ z.T
     found[k] *= 0.5
     return found[None]
 
 
-def derivatives(view, bend):
-    x, z = view.x(), view.z.astype(float)
-    p = np.where(view.seen, expit(x), 0.0)
-    share = 1.0 if view.directed else 0.5
+def derivatives(ws, with_curvature):
+    x, z = ws.x(), ws.z.astype(float)
+    p = np.where(ws.seen, expit(x), 0.0)
+    share = 1.0 if ws.directed else 0.5
     vectors = []
-    for values in (p - view.seen * view.y, p * (1 - p)):
+    for values in (p - ws.seen * ws.y, p * (1 - p)):
         w = z @ values @ z.T
-        if not view.directed:
+        if not ws.directed:
             w[np.diag_indices(len(w))] *= 0.5
         by_sender, by_receiver = values.sum(axis=1), values.sum(axis=0)
-        vectors.append(weights.pack(view.free, w, share * values.sum(), by_sender, by_receiver, np.zeros(0)))
-    return data_loss(view), *vectors
+        vectors.append(weights.pack(ws.free, w, share * values.sum(), by_sender, by_receiver, np.zeros(0)))
+    return data_loss(ws), *vectors
 
 
-def evidence(view, among) -> float:
-    rows, columns = view.free.rows, view.free.columns
-    bends = derivatives(view, True)[2][: len(rows)]
-    prices = np.log1p(bends / weights.weight_precisions(view.priors, len(view.z))[rows, columns])
-    return 0.5 * view.priors.temperature * prices[among[rows] | among[columns]].sum()
+def evidence(ws, among) -> float:
+    rows, columns = ws.free.rows, ws.free.columns
+    curvatures = derivatives(ws, True)[2][: len(rows)]
+    prices = np.log1p(curvatures / weights.weight_precisions(ws.priors, len(ws.z))[rows, columns])
+    return 0.5 * ws.priors.temperature * prices[among[rows] | among[columns]].sum()
 
 
-def place(view, theta) -> None:
-    for ours, theirs in zip(view.state, weights.unpack(view.free, view.state, theta)):
+def place(ws, theta) -> None:
+    for ours, theirs in zip(ws.state, weights.unpack(ws.free, ws.state, theta)):
         ours[...] = theirs
 
 
@@ -361,9 +359,9 @@ def times_inverse(pairs, slope, scale) -> np.ndarray:
     return answer
 
 
-def fit_parameters(view, iterations, tol) -> None:
+def fit_parameters(ws, iterations, tol) -> None:
     """L-BFGS within bounds, as ``search.lbfgs`` has it."""
-    free, priors, k, n = view.free, view.priors, len(view.z), view.n
+    free, priors, k, n = ws.free, ws.priors, len(ws.z), ws.n
     ones = np.ones(n)
     precisions = weights.pack(
         free,
@@ -373,14 +371,14 @@ def fit_parameters(view, iterations, tol) -> None:
         priors.sociality * ones,
         np.zeros(0),
     )
-    state = view.state
+    state = ws.state
     theta = weights.pack(free, state.w, state.offset, state.sender, state.receiver, state.coefficients)
     if not len(theta):
         return
 
-    def at(theta, bend=False):
-        place(view, theta)
-        loss, slope, curvature = derivatives(view, bend)
+    def at(theta, with_curvature=False):
+        place(ws, theta)
+        loss, slope, curvature = derivatives(ws, with_curvature)
         return loss + 0.5 * (precisions * theta**2).sum(), slope + precisions * theta, curvature
 
     value, slope, curvature = at(theta, True)
@@ -413,23 +411,23 @@ def fit_parameters(view, iterations, tol) -> None:
         fall, theta, value, slope = value - lower, there, lower, turned
         if fall <= tol * max(abs(value), 1.0):
             break
-    place(view, theta)
+    place(ws, theta)
 
 
 @contextmanager
 def plain_kernels():
     """Within, the dense search runs on the functions above."""
     swaps = [
-        (core_objective, {"look": PlainView, "total": total}),
+        (core_objective, {"open_workspace": PlainView, "total": total}),
         (dense, {
-            "look": PlainView, "descend": descend, "births": births, "choose_anew": choose_anew,
+            "open_workspace": PlainView, "descend": descend, "births": births, "choose_anew": choose_anew,
             "fit_parameters": fit_parameters,
         }),
         (moves, {
-            "look": PlainView, "total": total, "descend": descend, "fit_column": fit_column, "evidence": evidence,
-            "choose_anew": choose_anew,
+            "open_workspace": PlainView, "total": total, "descend": descend, "fit_column": fit_column,
+            "evidence": evidence, "choose_anew": choose_anew,
         }),
-        (weights, {"look": PlainView, "fit_parameters": fit_parameters}),
+        (weights, {"open_workspace": PlainView, "fit_parameters": fit_parameters}),
     ]  # fmt: skip
     with ExitStack() as stack:
         for module, names in swaps:

@@ -245,16 +245,16 @@ def left_ordered(z: np.ndarray) -> tuple:
 
 
 @kernel
-def derived(view):
+def derived(ws):
     """What a view holds beside the state: sizes, pulls and their exponentials, both ways."""
     return (
-        view.size, view.pull_out, view.pull_in, view.exp_out, view.exp_in, view.exp_sender, view.exp_receiver
+        ws.size, ws.effect_out, ws.effect_in, ws.exp_out, ws.exp_in, ws.exp_sender, ws.exp_receiver
     )  # fmt: skip
 
 
-def is_fresh(view, state) -> bool:
+def is_fresh(ws, state) -> bool:
     """Whether what a view holds is what one would derive now."""
     z = state.z.astype(float)
     out, into = state.w @ z, state.w.T @ z
     fresh = (z.sum(axis=1), out, into, np.exp(out), np.exp(into), np.exp(state.sender), np.exp(state.receiver))
-    return all(np.allclose(*pair, rtol=1e-8, atol=1e-9) for pair in zip(derived(view), fresh))
+    return all(np.allclose(*pair, rtol=1e-8, atol=1e-9) for pair in zip(derived(ws), fresh))

@@ -9,9 +9,9 @@ from sklearn.exceptions import NotFittedError
 from klafter.core.draws import predictor
 from klafter.core.problem import State
 from klafter.graph import Graph
-from klafter.models import KLafter, base
+from klafter.models import KLafter
 from klafter.prediction import ranking
-from klafter.search import parallel
+from klafter.search import parallel, progress
 
 QUICK = {"n_init": 2, "n_smooth": 9, "max_iter": 4, "random_state": 0}
 N = 24
@@ -249,8 +249,8 @@ def test_a_warm_start_goes_on_from_the_last_optimum(graph):
 
 
 def test_the_loop_stops_when_told():
-    assert base.iterate(lambda s: s + 1, 0, 10, lambda t, s: s == 4, None) == 4
-    assert base.iterate(lambda s: s + 1, 0, 10, lambda t, s: False, None) == 10
+    assert progress.iterate(lambda s: s + 1, 0, 10, lambda t, s: s == 4, None) == 4
+    assert progress.iterate(lambda s: s + 1, 0, 10, lambda t, s: False, None) == 10
 
 
 def test_a_matrix_that_is_no_network_is_refused():

@@ -6,29 +6,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klafter.core.bernoulli_gradient import list_held, sum_chances
-from klafter.core.exp_predictor import has_odds
+from klafter.core.bernoulli_gradient import list_held, sum_probabilities
+from klafter.core.exp_predictor import all_exp_safe
 from klafter.core.objective import objective
 from klafter.core.problem import add_communities
-from klafter.core.workspace import list_members, look
+from klafter.core.workspace import list_members, open_workspace
 from klafter.jit.decorators import kernel
 from klafter.search.dense.weights_kernels import as_vector, new_sums, sum_derivatives
 
 
 @kernel
-def sums(view, quick):
-    slopes, bends, room = new_sums(view), new_sums(view), np.zeros((3, view.n))
+def sums(ws, quick):
+    slopes, curvatures, scratch = new_sums(ws), new_sums(ws), np.zeros((3, ws.n))
     if quick:
-        loss = sum_chances(view, list_held(view), True, slopes, bends, room)
+        loss = sum_probabilities(ws, list_held(ws), True, slopes, curvatures, scratch)
     else:
-        loss = sum_derivatives(view, True, slopes, bends, room, False)
-    members = list_members(view)
-    return loss, as_vector(view, members, slopes), as_vector(view, members, bends)
+        loss = sum_derivatives(ws, True, slopes, curvatures, scratch, False)
+    members = list_members(ws)
+    return loss, as_vector(ws, members, slopes), as_vector(ws, members, curvatures)
 
 
 @kernel
-def are_there(view):
-    return has_odds(view)
+def are_there(ws):
+    return all_exp_safe(ws)
 
 
 @given(seed=st.integers(0, 10_000), directed=st.booleans(), sociality=st.booleans(), n=st.sampled_from([7, 300]))
@@ -37,9 +37,9 @@ def test_loss_slopes_and_curvatures_are_those_of_the_slow_way(seed, directed, so
     _, problem, state = oracles.draw_case(
         seed, "bernoulli", n=n, k=3, directed=directed, sociality=sociality, covariates=0
     )
-    view = look(problem, state)
-    assert are_there(view)
-    for quick, slow in zip(sums(view, True), sums(view, False)):
+    ws = open_workspace(problem, state)
+    assert are_there(ws)
+    for quick, slow in zip(sums(ws, True), sums(ws, False)):
         np.testing.assert_allclose(quick, slow, rtol=1e-9, atol=1e-9)
 
 
@@ -47,9 +47,9 @@ def test_a_product_that_overflows_is_summed_term_by_term():
     _, problem, state = oracles.draw_case(0, "bernoulli", n=300, k=1, directed=False, covariates=0)
     state.z[:] = 1
     state.w[:] = 25.0
-    view = look(problem, state)
-    assert are_there(view)
-    assert sums(view, True)[0] == pytest.approx(sums(view, False)[0], rel=1e-12)
+    ws = open_workspace(problem, state)
+    assert are_there(ws)
+    assert sums(ws, True)[0] == pytest.approx(sums(ws, False)[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -57,5 +57,5 @@ def test_where_x_must_be_clipped_odds_are_not_used(sign):
     graph, problem, state = oracles.draw_case(1, "bernoulli", n=12, k=1, directed=True, covariates=0)
     state = add_communities(state, np.ones((4, 12)), 0.0)
     state.w[:] = sign * 28.0
-    assert not are_there(look(problem, state))
+    assert not are_there(open_workspace(problem, state))
     assert objective(problem, state) == pytest.approx(oracles.objective(graph, problem, state), rel=1e-9)

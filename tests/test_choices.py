@@ -10,7 +10,7 @@ from scipy import sparse
 from klafter.core.families import FAMILIES, Law
 from klafter.core.objective import objective
 from klafter.core.problem import add_communities, copy_state, make_priors, make_problem
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm
 from klafter.graph import Graph
 from klafter.search.dense import engine as dense
@@ -37,11 +37,11 @@ cases = st.fixed_dictionaries(
 def test_the_fall_that_is_told_is_the_fall_of_the_objective(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before, after = oracles.objective(graph, problem, state), copy_state(state)
-    view = look(problem, after)
-    fall = choose_anew(view, np.arange(N))
+    ws = open_workspace(problem, after)
+    fall = choose_anew(ws, np.arange(N))
     assert fall >= 0.0
     assert before - oracles.objective(graph, problem, after) == pytest.approx(fall, rel=1e-7, abs=1e-7)
-    assert oracles.is_fresh(view, after)  # what is derived from the state followed
+    assert oracles.is_fresh(ws, after)  # what is derived from the state followed
     assert after.z.any(axis=1).all()  # no community died
 
 
@@ -76,7 +76,7 @@ def test_a_community_that_is_drawn_to_both_is_not_in_the_way_of_the_two():
     problem, truth = drawn_to_both()
     wrong = copy_state(truth)
     wrong.z[:, :5] = [[0], [0], [1]]
-    choose_anew(look(problem, wrong), np.arange(5))
+    choose_anew(open_workspace(problem, wrong), np.arange(5))
     assert (wrong.z[:, :5] == [[1], [1], [0]]).all()
 
 

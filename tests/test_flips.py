@@ -10,7 +10,7 @@ from klafter.core.families import FAMILIES
 from klafter.core.objective import flip_gains
 from klafter.core.problem import add_communities, copy_state
 from klafter.core.rows import load_rows
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.jit.decorators import kernel
 from klafter.sampling.lfrm_kernels import sweep, sweep_many
 from klafter.search.dense.flip_bounds import leave_hopeful, new_screen
@@ -33,8 +33,8 @@ cases = st.fixed_dictionaries(
 
 def gains(problem, state):
     """The gain of every flip, (K, n)."""
-    view = look(problem, state)
-    return np.column_stack([flip_gains(view, i) for i in range(N)])
+    ws = open_workspace(problem, state)
+    return np.column_stack([flip_gains(ws, i) for i in range(N)])
 
 
 def falls(graph, problem, state):
@@ -78,12 +78,12 @@ def test_gains_stay_right_when_affinities_are_at_their_bounds(directed):
 def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before = oracles.objective(graph, problem, state)
-    view, total, fall = look(problem, state), 0.0, 1.0
+    ws, total, fall = open_workspace(problem, state), 0.0, 1.0
     while fall > 0.0:
-        fall = descend(view, np.arange(N), -1, PASSES)
+        fall = descend(ws, np.arange(N), -1, PASSES)
         total += fall
     assert before - oracles.objective(graph, problem, state) == pytest.approx(total, rel=1e-9, abs=1e-7)
-    assert oracles.is_fresh(view, state)
+    assert oracles.is_fresh(ws, state)
     assert (falls(graph, problem, state)[state.z.any(axis=1)] < 1e-7).all()
 
 
@@ -93,26 +93,26 @@ def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, opti
 def test_a_column_sweep_returns_its_fall_and_never_empties_the_community(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before = oracles.objective(graph, problem, state)
-    view = look(problem, state)
-    fall = descend(view, np.arange(N), 0, 1)
+    ws = open_workspace(problem, state)
+    fall = descend(ws, np.arange(N), 0, 1)
     assert before - oracles.objective(graph, problem, state) == pytest.approx(fall, rel=1e-9, abs=1e-7)
     assert state.z[0].any()
-    assert oracles.is_fresh(view, state)
+    assert oracles.is_fresh(ws, state)
 
 
 @kernel
-def draw_memberships(view, i, rng):
-    load_rows(view, i)
-    thresholds = np.empty(view.z.shape[0])
-    draw_thresholds(view, i, thresholds, rng)
-    flip_row(view, i, thresholds)
+def draw_memberships(ws, i, rng):
+    load_rows(ws, i)
+    thresholds = np.empty(ws.z.shape[0])
+    draw_thresholds(ws, i, thresholds, rng)
+    flip_row(ws, i, thresholds)
 
 
 @kernel
-def hopeful(view, i, thresholds):
-    load_rows(view, i)
-    screen = new_screen(view)
-    leave_hopeful(view, i, 0, thresholds, screen)
+def hopeful(ws, i, thresholds):
+    load_rows(ws, i)
+    screen = new_screen(ws)
+    leave_hopeful(ws, i, 0, thresholds, screen)
     return screen.left
 
 
@@ -121,9 +121,9 @@ def hopeful(view, i, thresholds):
 @quick
 def test_no_flip_that_gains_more_than_its_threshold_is_screened_out(family, options):
     _, problem, state = oracles.draw_case(family=family, n=N, **options)
-    view, gain = look(problem, state), gains(problem, state)
+    ws, gain = open_workspace(problem, state), gains(problem, state)
     for i in range(N):
-        assert np.isfinite(hopeful(view, i, gain[:, i] - 1e-6)).all()
+        assert np.isfinite(hopeful(ws, i, gain[:, i] - 1e-6)).all()
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -131,9 +131,9 @@ def test_no_flip_that_gains_more_than_its_threshold_is_screened_out(family, opti
 def test_the_bound_of_a_flip_is_its_gain_by_the_tangent(family, directed):
     _, problem, state = oracles.draw_case(2, family, directed=directed, k=3)
     small = state._replace(w=1e-5 * state.w)  # of small steps the tangent is the whole
-    view, gain = look(problem, small), gains(problem, small)
+    ws, gain = open_workspace(problem, small), gains(problem, small)
     for i in range(N):
-        assert np.isinf(hopeful(view, i, gain[:, i] + 1e-6)).all()
+        assert np.isinf(hopeful(ws, i, gain[:, i] + 1e-6)).all()
 
 
 @pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
@@ -157,7 +157,7 @@ def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():
     start, rng, hits, n_draws = state.z.copy(), np.random.default_rng(0), 0, 4000
     for _ in range(n_draws):
         state.z[:] = start
-        draw_memberships(look(problem, state), 2, rng)
+        draw_memberships(open_workspace(problem, state), 2, rng)
         hits += int(state.z[0, 2])
     p = 1 / (1 + np.exp(-gain))
     assert abs(hits / n_draws - p) < 4 * np.sqrt(p * (1 - p) / n_draws)

@@ -10,7 +10,7 @@ import pytest
 from numba import njit
 from numba.core.errors import NumbaError
 
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.jit.decorators import announce_compilation, bare, inner, kernel
 
 
@@ -30,23 +30,23 @@ def test_a_literal_does_not_compile_a_kernel_again():
 
 
 @bare
-def first_weight(view):
-    return view.w[0, 0]
+def first_weight(ws):
+    return ws.w[0, 0]
 
 
 @kernel
-def read_often(view, times):
+def read_often(ws, times):
     total = 0.0
     for _ in range(times):
-        total += first_weight(view)
+        total += first_weight(ws)
     return total
 
 
 def test_a_bare_kernel_reads_a_view_and_leaves_its_references_as_they_were():
     _, problem, state = oracles.draw_case(0, "bernoulli")
-    view = look(problem, state)
+    ws = open_workspace(problem, state)
     before = sys.getrefcount(state.w)
-    total = read_often(view, 100)
+    total = read_often(ws, 100)
     after = sys.getrefcount(state.w)
     assert total == pytest.approx(100 * state.w[0, 0])
     assert after == before

@@ -85,8 +85,8 @@ def test_the_price_of_parameters_is_laplaces():
                 values[i] += shift
                 around.append(objective(problem, state))
                 values[i] -= shift
-            bend = (around[0] - 2 * around[1] + around[2]) / step**2
-            priced += 0.5 * np.log(bend / precision)
+            with_curvature = (around[0] - 2 * around[1] + around[2]) / step**2
+            priced += 0.5 * np.log(with_curvature / precision)
     assert price_of_parameters(problem, state) == pytest.approx(priced, rel=1e-3)
 
 

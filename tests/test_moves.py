@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from klafter.core.families import FAMILIES, Law
 from klafter.core.objective import column_price
 from klafter.core.problem import add_communities, copy_state, empty_state, make_priors, make_problem
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm
 from klafter.jit.decorators import kernel
 from klafter.search.dense import birth_kernels as sowing
@@ -47,23 +47,23 @@ cases = st.fixed_dictionaries(
 
 
 @kernel
-def plant(view, k, seed):
-    return sowing.plant(view, k, seed, True)
+def plant(ws, k, seed):
+    return sowing.plant(ws, k, seed, True)
 
 
 @kernel
-def around(view, k):
-    return sowing.around(view, k)
+def around(ws, k):
+    return sowing.around(ws, k)
 
 
 @kernel
-def grow(view, k, size):
-    return grow_inside(view, k, column_price(view.priors, view.n, size), PASSES)
+def grow(ws, k, size):
+    return grow_inside(ws, k, column_price(ws.priors, ws.n, size), PASSES)
 
 
 @kernel
-def own_evidence(view, k):
-    return column_evidence(view, k)
+def own_evidence(ws, k):
+    return column_evidence(ws, k)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -74,7 +74,7 @@ def test_births_return_their_fall_and_count(family, options):
     k = len(state.z)
     state = add_communities(state, np.zeros((3, N)), 0.0)
     before = oracles.objective(graph, problem, state)
-    fall, born = births(look(problem, state), np.arange(N), np.arange(k, k + 3))
+    fall, born = births(open_workspace(problem, state), np.arange(N), np.arange(k, k + 3))
     assert before - oracles.objective(graph, problem, state) == pytest.approx(fall, rel=1e-8, abs=1e-7)
     assert state.z[k:].any(axis=1).sum() == born
 
@@ -88,12 +88,12 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
     state = add_communities(state, np.zeros((1, N)), 0.0)
     rows = copy_state(state)
     before = oracles.objective(graph, problem, state)
-    view, whole = look(problem, state), look(problem, rows)
-    size = plant(view, k, 0)
+    ws, whole = open_workspace(problem, state), open_workspace(problem, rows)
+    size = plant(ws, k, 0)
     plant(whole, k, 0)
     if size < 2:
         return
-    gain = grow(view, k, size)
+    gain = grow(ws, k, size)
     assert before - oracles.objective(graph, problem, state) == pytest.approx(gain, rel=1e-8, abs=1e-7)
     for _ in range(PASSES):
         fit_column(whole, k, True)
@@ -102,7 +102,7 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
     if gain > 0:
         assert (rows.z == state.z).all()
         assert rows.w == pytest.approx(state.w, abs=1e-6)
-        assert oracles.is_fresh(view, state)
+        assert oracles.is_fresh(ws, state)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -111,8 +111,8 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
 def test_the_evidence_of_one_community_is_its_part_of_the_whole(family, options):
     _, problem, state = oracles.draw_case(family=family, n=N, **options)
     for k in range(len(state.z)):
-        part = evidence(look(problem, state), np.arange(len(state.z)) == k)
-        assert own_evidence(look(problem, state), k) == pytest.approx(part)
+        part = evidence(open_workspace(problem, state), np.arange(len(state.z)) == k)
+        assert own_evidence(open_workspace(problem, state), k) == pytest.approx(part)
 
 
 @pytest.mark.parametrize("attempt", [try_deaths, try_merges, try_splits])

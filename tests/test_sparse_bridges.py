@@ -21,12 +21,12 @@ from klafter.search.sparse.bridges_kernels import tie_worth
 from klafter.search.sparse.membership_posterior import FAINT
 from klafter.search.sparse.state import as_problem, as_state, copy_state, members, memberships
 from klafter.search.sparse.threads import Crew
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 
 @kernel
-def best_tie_flip(view, ties, i, desk):
-    return sparse_bridge_flips_kernels.best_tie_flip(view, ties, i, desk)
+def best_tie_flip(ws, ties, i, desk):
+    return sparse_bridge_flips_kernels.best_tie_flip(ws, ties, i, desk)
 
 
 def bridged_case(seed, directed, counts):
@@ -84,9 +84,9 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
         falls = np.zeros(size)
         for k in np.flatnonzero(near):
             trial = copy_state(state)
-            flip(look(problem, trial), i, k)
+            flip(open_workspace(problem, trial), i, k)
             falls[k] = before - slow_objective(graph, problem, trial, ties)
-        k, gain = best_tie_flip(look(problem, state), ties, i, desk(size))
+        k, gain = best_tie_flip(open_workspace(problem, state), ties, i, desk(size))
         assert max(falls.max(), 0.0) == pytest.approx(gain if k >= 0 else 0.0, abs=1e-8)
         assert k < 0 or falls[k] == pytest.approx(gain, abs=1e-9)
 
@@ -101,8 +101,8 @@ def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, co
         on[i, k], off[i, k] = 1, 0
         fall = slow_objective(graph, problem, state, ties, off) - slow_objective(graph, problem, state, ties, on)
         tried = z[i, k] or (w[k] @ z[links[i]].T).any() or (w[:, k] @ z[links[:, i]].T).any()
-        chance = (1 / (1 + np.exp(-fall)) if off[:, k].any() else z[i, k]) if tried else 0.0  # of a dead one none
-        assert chances[i, k] == pytest.approx(chance if chance > FAINT else 0.0, abs=1e-9)
+        probability = (1 / (1 + np.exp(-fall)) if off[:, k].any() else z[i, k]) if tried else 0.0  # of a dead one none
+        assert chances[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
 
 
 @some
@@ -113,7 +113,7 @@ def test_the_worth_of_a_bridge_is_the_fall_of_the_objective_and_its_price(direct
         if not state.size[pair].all():
             continue
         mine = nodes[start[pair[0]] : start[pair[0] + 1]]
-        best, worth = tie_worth(look(problem, state), ties, mine, *pair, old, 0.1, 50)
+        best, worth = tie_worth(open_workspace(problem, state), ties, mine, *pair, old, 0.1, 50)
         values = []
         for strength in (0.0, best, 0.99 * best, 1.01 * best):
             trial = tie(state.strength, *bridges(ties, directed=directed), directed=directed)
@@ -147,7 +147,7 @@ def test_where_all_pairs_are_linked_the_strength_of_a_bridge_is_finite(directed)
     state = as_state(problem, z, np.array([0.1, 0.1]), 0.05, ones, ones)
     ties = tie(state.strength, np.array([(0, 1)]), np.array([0.5]), directed=directed)
     start, nodes = members(problem, state)
-    best, worth = tie_worth(look(problem, state), ties, nodes[start[0] : start[1]], 0, 1, 0.5, 0.0, 50)
+    best, worth = tie_worth(open_workspace(problem, state), ties, nodes[start[0] : start[1]], 0, 1, 0.5, 0.0, 50)
     assert 5.0 < best < 1000.0
     assert worth == pytest.approx(-9 * np.log(-np.expm1(-0.05)), abs=1e-3)
 

@@ -18,25 +18,25 @@ from klafter.search.sparse.exchange_kernels import make_trade
 from klafter.search.sparse.membership_posterior import FAINT, leanings
 from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_room
 from klafter.search.sparse.threads import Crew
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 PRICES = {"penalty": 0.7, "temperature": 0.9, "shrinkage": 2.5}
 NONE = np.zeros(0, np.int64)
 
 
 @kernel
-def join(view, i, k):
-    sparse_kernels.join(view, i, k)
+def join(ws, i, k):
+    sparse_kernels.join(ws, i, k)
 
 
 @kernel
-def flip(view, i, k):
-    sparse_kernels.flip(view, i, k)
+def flip(ws, i, k):
+    sparse_kernels.flip(ws, i, k)
 
 
 @kernel
-def best_flip(view, i, mine, seen, gain, back, touched):
-    return sparse_kernels.best_flip(view, i, mine, seen, gain, back, touched)
+def best_flip(ws, i, mine, seen, gain, back, touched):
+    return sparse_kernels.best_flip(ws, i, mine, seen, gain, back, touched)
 
 
 def random_case(seed, directed, counts, n=14, k=3):
@@ -52,7 +52,7 @@ def random_case(seed, directed, counts, n=14, k=3):
     for i in range(n):
         for c in range(k):
             if rng.random() < 0.4 and state.held[i] < problem.start[i + 1] - problem.start[i]:
-                join(look(problem, state), i, c)
+                join(open_workspace(problem, state), i, c)
     state.strength[:] = rng.gamma(2, 0.5, k)
     return graph, problem, state._replace(background=0.2)
 
@@ -92,10 +92,10 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
         falls = np.zeros(size)
         for k in np.flatnonzero(near):
             trial = copy_state(state)
-            flip(look(problem, trial), i, k)
+            flip(open_workspace(problem, trial), i, k)
             falls[k] = before - slow_objective(graph, problem, trial)
         space = (np.zeros(size, bool), np.zeros(size, bool), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
-        k, gain = best_flip(look(problem, state), i, *space)
+        k, gain = best_flip(open_workspace(problem, state), i, *space)
         assert max(falls.max(), 0.0) == pytest.approx(gain if k >= 0 else 0.0, abs=1e-8)
         assert k < 0 or falls[k] == pytest.approx(gain, abs=1e-9)
 
@@ -112,8 +112,8 @@ def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, co
         on, off = z.copy(), z.copy()
         on[i, k], off[i, k] = 1, 0
         fall = slow_objective(graph, problem, state, off) - slow_objective(graph, problem, state, on)
-        chance = 1 / (1 + np.exp(-fall)) if z[i, k] or z[linked[i], k].any() else 0.0
-        assert chances[i, k] == pytest.approx(chance if chance > FAINT else 0.0, abs=1e-9)
+        probability = 1 / (1 + np.exp(-fall)) if z[i, k] or z[linked[i], k].any() else 0.0
+        assert chances[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
 
 
 def test_leanings_do_not_depend_on_how_many_nodes_are_done_at_once(monkeypatch):
@@ -138,7 +138,7 @@ def test_a_trade_gains_what_the_objective_falls(directed, counts, seed, rounds):
         out = np.array(out, np.int64)
         gain = trade_gain(problem, state, nodes, out, z, w, rounds, local)
         trial = with_room(copy_state(state), columns)
-        make_trade(look(problem, trial), nodes, out, len(state.size) + np.arange(columns), z, w)
+        make_trade(open_workspace(problem, trial), nodes, out, len(state.size) + np.arange(columns), z, w)
         fall = slow_objective(graph, problem, state) - slow_objective(graph, problem, trial)
         assert gain == pytest.approx(fall, abs=1e-9)
         assert (local == -1).all()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES, Law
 from klafter.core.problem import BOUND, FLOOR, add_communities, empty_state, make_priors, make_problem
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.graph import Graph
 from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
 from klafter.search.dense.weights_kernels import evidence, fit_column
@@ -82,11 +82,11 @@ def test_no_weight_step_raises_the_objective(family, options):
 @quick
 def test_fitting_a_column_returns_its_fall_and_keeps_the_view_true(family, diagonal_only, options):
     graph, problem, state = oracles.draw_case(family=family, **{**options, "k": 3})
-    view, before = look(problem, state), oracles.objective(graph, problem, state)
-    fall = fit_column(view, 1, diagonal_only)
+    ws, before = open_workspace(problem, state), oracles.objective(graph, problem, state)
+    fall = fit_column(ws, 1, diagonal_only)
     assert before - oracles.objective(graph, problem, state) == pytest.approx(fall, rel=1e-9, abs=1e-8)
     assert fall >= 0.0
-    assert oracles.is_fresh(view, state)
+    assert oracles.is_fresh(ws, state)
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -102,7 +102,7 @@ def test_free_weights_are_charged_by_how_well_they_are_known(directed):
         total += np.log1p((up - 2 * here + down) / 1e-6 / (problem.priors[2] if k == m else problem.priors[3]))
     exact = 0.5 * problem.priors.temperature * total
     # a symmetric pair that both memberships reach twice is charged as two
-    charged = evidence(look(problem, state), np.ones(len(state.z), bool))
+    charged = evidence(open_workspace(problem, state), np.ones(len(state.z), bool))
     assert charged == pytest.approx(exact, rel=1e-3 if directed else 0.2)
 
 

@@ -19,10 +19,10 @@ class Held(NamedTuple):
 
 
 @inner
-def list_held(view):
+def list_held(ws):
     """The memberships as they are."""
-    held = Held(np.zeros(view.n, np.int64), np.empty((view.n, view.z.shape[0]), np.int64))
-    sort_held(view.z, held)
+    held = Held(np.zeros(ws.n, np.int64), np.empty((ws.n, ws.z.shape[0]), np.int64))
+    sort_held(ws.z, held)
     return held
 
 
@@ -36,19 +36,21 @@ def sort_held(z, held):
 
 
 @bare
-def sum_chances(view, held, bend, slopes, bends, room):
+def sum_probabilities(ws, held, with_curvature, slopes, curvatures, scratch):
     """Add up the chance p of a link, the slope of a non-link, and p (1 - p), the curvature; returns the loss."""
-    total, product, odds, scale = 0.0, 1.0, view.out.e, np.exp(view.offset[0])
-    for i in range(view.n):
-        begin = 0 if view.directed else i + 1
-        e, p, q, communities = odds[begin:], room[0, begin:], room[1, begin:], held.which[i, : held.size[i]]
-        fill(view.seen_out[i, begin:], view.exp_receiver[begin:], scale * view.exp_sender[i], e)
+    total, product, odds, scale = 0.0, 1.0, ws.out.e, np.exp(ws.offset[0])
+    for i in range(ws.n):
+        begin = 0 if ws.directed else i + 1
+        e, p, q, communities = odds[begin:], scratch[0, begin:], scratch[1, begin:], held.which[i, : held.size[i]]
+        fill(ws.seen_out[i, begin:], ws.exp_receiver[begin:], scale * ws.exp_sender[i], e)
         for k in communities:
-            multiply(e, view.exp_out[k, begin:])
+            multiply(e, ws.exp_out[k, begin:])
         for start in range(0, e.size, BLOCK):
             stop = min(start + BLOCK, e.size)
-            factor, chance = take_chances(e[start:stop], p[start:stop], slopes.receivers[begin + start : begin + stop])
-            slopes.senders[i] += chance
+            factor, probability = take_probabilities(
+                e[start:stop], p[start:stop], slopes.receivers[begin + start : begin + stop]
+            )
+            slopes.senders[i] += probability
             if factor < HUGE:
                 product *= factor
             else:
@@ -57,55 +59,55 @@ def sum_chances(view, held, bend, slopes, bends, room):
                 total += np.log(product)
                 product = 1.0
         for k in communities:
-            add(slopes.pulls[k, begin:], p)
-        if bend:
-            bends.senders[i] += take_bends(p, q, bends.receivers[begin:])
+            add(slopes.effects[k, begin:], p)
+        if with_curvature:
+            curvatures.senders[i] += take_curvatures(p, q, curvatures.receivers[begin:])
             for k in communities:
-                add(bends.pulls[k, begin:], q)
+                add(curvatures.effects[k, begin:], q)
     return total + np.log(product)
 
 
 @bare
-def sum_bends(view, held, pulls, odds):
+def sum_curvatures(ws, held, effects, odds):
     """The same for p (1 - p) and weights of communities only: nodes that are in none have no part in it."""
-    scale = np.exp(view.offset[0])
-    for i in range(view.n):
+    scale = np.exp(ws.offset[0])
+    for i in range(ws.n):
         if held.size[i] == 0:
             continue
-        begin = 0 if view.directed else i + 1
+        begin = 0 if ws.directed else i + 1
         e, communities = odds[begin:], held.which[i, : held.size[i]]
-        fill(view.seen_out[i, begin:], view.exp_receiver[begin:], scale * view.exp_sender[i], e)
+        fill(ws.seen_out[i, begin:], ws.exp_receiver[begin:], scale * ws.exp_sender[i], e)
         for k in communities:
-            multiply(e, view.exp_out[k, begin:])
+            multiply(e, ws.exp_out[k, begin:])
         for j in range(e.size):
-            chance = e[j] / (1.0 + e[j])
-            e[j] = chance * (1.0 - chance)
+            probability = e[j] / (1.0 + e[j])
+            e[j] = probability * (1.0 - probability)
         for k in communities:
-            add(pulls[k, begin:], e)
+            add(effects[k, begin:], e)
 
 
 @inlined
-def take_chances(e, p, receivers):
+def take_probabilities(e, p, receivers):
     """The chances of some dyads, added to those of the receivers; the product of 1 + e, and the sum of the chances."""
     product, total = 1.0, 0.0
     for j in range(e.size):
         one_and_odds = 1.0 + e[j]
-        chance = e[j] / one_and_odds
+        probability = e[j] / one_and_odds
         product *= one_and_odds
-        p[j] = chance
-        receivers[j] += chance
-        total += chance
+        p[j] = probability
+        receivers[j] += probability
+        total += probability
     return product, total
 
 
 @inlined
-def take_bends(p, bends, receivers):
+def take_curvatures(p, curvatures, receivers):
     total = 0.0
     for j in range(p.size):
-        bend = p[j] * (1.0 - p[j])
-        bends[j] = bend
-        receivers[j] += bend
-        total += bend
+        curvature = p[j] * (1.0 - p[j])
+        curvatures[j] = curvature
+        receivers[j] += curvature
+        total += curvature
     return total
 
 

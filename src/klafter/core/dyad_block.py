@@ -24,11 +24,11 @@ class Block(NamedTuple):
 
 
 @bare
-def largest_size(view):
+def largest_size(ws):
     """Members of the largest community."""
     largest = 0
-    for k in range(view.size.size):
-        largest = max(largest, view.size[k])
+    for k in range(ws.size.size):
+        largest = max(largest, ws.size[k])
     return largest
 
 
@@ -39,14 +39,14 @@ def new_block(size, n):
 
 
 @bare
-def load_block(view, members, k, incoming, block):
+def load_block(ws, members, k, incoming, block):
     """The rows of community k, in the place of another's."""
-    row, links = (view.into, view.links_in) if incoming else (view.out, view.links_out)
-    for s in range(view.size[k]):
+    row, links = (ws.into, ws.links_in) if incoming else (ws.out, ws.links_out)
+    for s in range(ws.size[k]):
         i = members[k, s]
-        load_row(view, i, row)
+        load_row(ws, i, row)
         copy(block.e[s], row.e)
-        if view.law.code != BERNOULLI:
+        if ws.law.code != BERNOULLI:
             copy(block.x[s], row.x)
             copy(block.seen[s], row.seen)
             block.y[s, :] = 0.0
@@ -72,9 +72,9 @@ def take(law, block, s, j, c, line, size):
 
 
 @bare
-def gather_block(view, members, block, incoming, k, m, line):
+def gather_block(ws, members, block, incoming, k, m, line):
     """The dyads of community k with m. An undirected pair that is in both, both ways, counts once, and moves twice."""
-    law, z, directed, n_rows, n_columns = view.law, view.z, view.directed, view.size[k], view.size[m]
+    law, z, directed, n_rows, n_columns = ws.law, ws.z, ws.directed, ws.size[k], ws.size[m]
     size = 0
     for s in range(n_rows):
         i = members[k, s]
@@ -95,29 +95,29 @@ def gather_block(view, members, block, incoming, k, m, line):
                     j = members[m, u]
                     if j > i and z[k, j]:
                         size = take(law, block, s, j, 2.0, line, size)
-    return Span(size, ones, sum_links(view, members, incoming, k, m))
+    return Span(size, ones, sum_links(ws, members, incoming, k, m))
 
 
 @bare
-def sum_links(view, members, incoming, k, m):
+def sum_links(ws, members, incoming, k, m):
     """sum of y c over the dyads of community k with m: a pair that moves twice is met from both ends."""
-    links, held, total = view.links_in if incoming else view.links_out, view.z[m], 0.0
-    for s in range(view.size[k]):
+    links, held, total = ws.links_in if incoming else ws.links_out, ws.z[m], 0.0
+    for s in range(ws.size[k]):
         i = members[k, s]
         for t in range(links.start[i], links.start[i + 1]):
             if held[links.node[t]]:
                 total += links.value[t]
-    return 0.5 * total if k == m and not view.directed else total
+    return 0.5 * total if k == m and not ws.directed else total
 
 
 @bare
-def shift_block(view, members, block, k, m, delta):
+def shift_block(ws, members, block, k, m, delta):
     """Move the dyads of community k with m, whose weight moved."""
     factor = np.exp(delta)
-    for s in range(view.size[k]):
-        shift_some(view.law, block.x[s], block.e[s], members[m, : view.size[m]], delta, factor)
-        if not view.directed and k != m and view.z[m, members[k, s]]:
-            shift_some(view.law, block.x[s], block.e[s], members[k, : view.size[k]], delta, factor)
+    for s in range(ws.size[k]):
+        shift_some(ws.law, block.x[s], block.e[s], members[m, : ws.size[m]], delta, factor)
+        if not ws.directed and k != m and ws.z[m, members[k, s]]:
+            shift_some(ws.law, block.x[s], block.e[s], members[k, : ws.size[k]], delta, factor)
 
 
 @inlined
@@ -130,37 +130,37 @@ def shift_some(law, x, e, nodes, delta, factor):
 
 
 @bare
-def shift_weight(view, members, k, m, delta):
+def shift_weight(ws, members, k, m, delta):
     """w_km += delta, and the pulls with it."""
     factor = np.exp(delta)
-    view.w[k, m] += delta
-    view.reach[k] += abs(delta)
-    shift_pulls(view, members, view.pull_out, view.exp_out, k, m, delta, factor)
-    if view.directed:
-        view.reach[m] += abs(delta)
-        shift_pulls(view, members, view.pull_in, view.exp_in, m, k, delta, factor)
+    ws.w[k, m] += delta
+    ws.max_effect[k] += abs(delta)
+    shift_effects(ws, members, ws.effect_out, ws.exp_out, k, m, delta, factor)
+    if ws.directed:
+        ws.max_effect[m] += abs(delta)
+        shift_effects(ws, members, ws.effect_in, ws.exp_in, m, k, delta, factor)
     elif k != m:
-        view.w[m, k] += delta
-        view.reach[m] += abs(delta)
-        shift_pulls(view, members, view.pull_out, view.exp_out, m, k, delta, factor)
+        ws.w[m, k] += delta
+        ws.max_effect[m] += abs(delta)
+        shift_effects(ws, members, ws.effect_out, ws.exp_out, m, k, delta, factor)
 
 
 @bare
-def shift_pulls(view, members, pull, exps, k, m, delta, factor):
+def shift_effects(ws, members, effect, exps, k, m, delta, factor):
     """The pulls of k by the members of m."""
-    for u in range(view.size[m]):
+    for u in range(ws.size[m]):
         j = members[m, u]
-        pull[k, j] += delta
+        effect[k, j] += delta
         exps[k, j] *= factor
 
 
 @bare
-def measure_reach(view):
+def measure_max_effect(ws):
     """The largest pulls, after many shifts each of which may have added to them."""
-    for k in range(view.z.shape[0]):
-        reach = 0.0
-        for side in range(2 if view.directed else 1):
-            pull = view.pull_in[k] if side else view.pull_out[k]
-            for j in range(pull.size):
-                reach = max(reach, abs(pull[j]))
-        view.reach[k] = reach
+    for k in range(ws.z.shape[0]):
+        max_effect = 0.0
+        for side in range(2 if ws.directed else 1):
+            effect = ws.effect_in[k] if side else ws.effect_out[k]
+            for j in range(effect.size):
+                max_effect = max(max_effect, abs(effect[j]))
+        ws.max_effect[k] = max_effect

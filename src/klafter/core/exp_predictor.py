@@ -64,7 +64,7 @@ def log_sum(e):
 
 
 @bare
-def log_odds(e, links, i, first):
+def sum_predictors(e, links, i, first):
     """sum of x over the links of i with j >= first, all of value 1, one logarithm for many."""
     total, p = 0.0, 1.0
     for t in range(links.start[i], links.start[i + 1]):
@@ -77,21 +77,21 @@ def log_odds(e, links, i, first):
 
 
 @bare
-def load_odds(view, i, first, incoming, e):
+def load_exp(ws, i, first, incoming, e):
     """The odds of node i's dyads from j = first on, 0 where not observed; returns how far pulls may take x.
 
     Loops run over slices from 0 on: one that begins at a variable is not vectorised.
     """
-    scale, z, exps, reach = np.exp(view.offset[0]), view.z, view.exp_in if incoming else view.exp_out, 0.0
+    scale, z, exps, max_effect = np.exp(ws.offset[0]), ws.z, ws.exp_in if incoming else ws.exp_out, 0.0
     if incoming:
-        fill(view.seen_in[i, first:], view.exp_sender[first:], scale * view.exp_receiver[i], e)
+        fill(ws.seen_in[i, first:], ws.exp_sender[first:], scale * ws.exp_receiver[i], e)
     else:
-        fill(view.seen_out[i, first:], view.exp_receiver[first:], scale * view.exp_sender[i], e)
+        fill(ws.seen_out[i, first:], ws.exp_receiver[first:], scale * ws.exp_sender[i], e)
     for k in range(z.shape[0]):
         if z[k, i]:
-            reach += view.reach[k]
+            max_effect += ws.max_effect[k]
             multiply(e, exps[k, first:])
-    return reach
+    return max_effect
 
 
 @inlined
@@ -107,25 +107,25 @@ def multiply(e, factors):
 
 
 @bare
-def has_odds(view):
+def all_exp_safe(ws):
     """Whether the odds of all dyads are to be had: Bernoulli links, no covariates, no x that must be clipped."""
-    if view.law.code != BERNOULLI or view.coefficients.size > 0:
+    if ws.law.code != BERNOULLI or ws.coefficients.size > 0:
         return False
-    for i in range(view.n):
-        reach = 0.0
-        for k in range(view.z.shape[0]):
-            reach += view.z[k, i] * view.reach[k]
-        if reach > SAFE:
+    for i in range(ws.n):
+        max_effect = 0.0
+        for k in range(ws.z.shape[0]):
+            max_effect += ws.z[k, i] * ws.max_effect[k]
+        if max_effect > SAFE:
             return False
     return True
 
 
 @bare
-def sum_odds_losses(view, e):
+def sum_exp_losses(ws, e):
     """The loss over all dyads, from their odds; e is room for a row."""
     total = 0.0
-    for i in range(view.n):
-        first = 0 if view.directed else i + 1
-        load_odds(view, i, first, False, e[first:])
-        total += log_sum(e[first:]) - log_odds(e, view.links_out, i, first)
+    for i in range(ws.n):
+        first = 0 if ws.directed else i + 1
+        load_exp(ws, i, first, False, e[first:])
+        total += log_sum(e[first:]) - sum_predictors(e, ws.links_out, i, first)
     return total

@@ -110,7 +110,7 @@ def line_loss(law, line, span, delta):
 
 
 @inlined
-def sum_chances(e, start, stop, f):
+def sum_probabilities(e, start, stop, f):
     """Sums of p and of p (1 - p) with odds e_t f."""
     first = second = 0.0
     for t in range(start, stop):
@@ -126,8 +126,8 @@ def line_slopes(law, line, span, delta):
     first = second = 0.0
     if law.code == BERNOULLI and span.ones >= 0:
         f = np.exp(delta)
-        first, second = sum_chances(line.e, 0, span.ones, f)
-        first_of_twos, second_of_twos = sum_chances(line.e, span.ones, span.size, f * f)
+        first, second = sum_probabilities(line.e, 0, span.ones, f)
+        first_of_twos, second_of_twos = sum_probabilities(line.e, span.ones, span.size, f * f)
         return first + 2.0 * first_of_twos - span.linear, second + 4.0 * second_of_twos
     for t in range(span.size):
         x = line.x[t] + line.c[t] * delta

@@ -8,7 +8,7 @@ alone is kept, as long as none of it had to be clipped: then ``base[1]`` is 0, a
 
 import numpy as np
 
-from klafter.core.exp_predictor import load_odds, log_odds, log_product, log_quotient, log_sum
+from klafter.core.exp_predictor import load_exp, log_product, log_quotient, log_sum, sum_predictors
 from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, POISSON, loss
 from klafter.core.responses import CLIP
 from klafter.core.workspace import SAFE
@@ -90,7 +90,7 @@ def shift_loss(law, row, links, i, steps, factors, k, d):
 
 
 @inlined
-def shift_odds(row, links, i, steps, factors, k, d):
+def shift_exp(row, links, i, steps, factors, k, d):
     """The same for the Bernoulli family where no x was clipped, from e^x alone."""
     rise = (log_product(row.e, factors, k) if d > 0 else log_quotient(row.e, factors, k)) - row.base[0]
     for t in range(links.start[i], links.start[i + 1]):
@@ -129,47 +129,47 @@ def exponentiate(row, first):
 
 
 @bare
-def load_row(view, i, row):
+def load_row(ws, i, row):
     """The dyads of node i with every j (incoming ones when the row is for those)."""
-    load_tail(view, i, row, 0)
+    load_tail(ws, i, row, 0)
 
 
 @bare
-def load_tail(view, i, row, first):
+def load_tail(ws, i, row, first):
     """The part of the row from j = first on: a sum over all dyads needs each undirected one once."""
-    law, e = view.law, row.e[first:]
-    reach = load_odds(view, i, first, row.base[2] != 0.0, e)
-    unsafe = reach > SAFE or view.coefficients.size > 0
+    law, e = ws.law, row.e[first:]
+    max_effect = load_exp(ws, i, first, row.base[2] != 0.0, e)
+    unsafe = max_effect > SAFE or ws.coefficients.size > 0
     row.base[1] = 0.0
     if law.code == BERNOULLI and not unsafe:
         row.base[0] = log_sum(e)
         return
-    load_x(view, i, row, first)
+    load_x(ws, i, row, first)
     if unsafe and (law.code == BERNOULLI or law.code == POISSON):
         exponentiate(row, first)
     row.base[0] = nonlink_loss(law, row, first)
 
 
 @bare
-def load_x(view, i, row, first):
+def load_x(ws, i, row, first):
     """x itself, and which dyads were observed."""
-    x, seen, z = row.x[first:], row.seen[first:], view.z
-    observed, covariates, which = view.seen_out[i, first:], view.covariates_out, view.which_out
-    pull, own, other = view.pull_out, view.sender, view.receiver[first:]
+    x, seen, z = row.x[first:], row.seen[first:], ws.z
+    observed, covariates, which = ws.seen_out[i, first:], ws.covariates_out, ws.which_out
+    effect, own, other = ws.effect_out, ws.sender, ws.receiver[first:]
     if row.base[2] != 0.0:
-        observed, covariates, which = view.seen_in[i, first:], view.covariates_in, view.which_in
-        pull, own, other = view.pull_in, view.receiver, view.sender[first:]
-    constant = view.offset[0] + own[i]
+        observed, covariates, which = ws.seen_in[i, first:], ws.covariates_in, ws.which_in
+        effect, own, other = ws.effect_in, ws.receiver, ws.sender[first:]
+    constant = ws.offset[0] + own[i]
     for j in range(x.size):
         x[j] = constant + other[j]
         seen[j] = observed[j]
     for k in range(z.shape[0]):
         if z[k, i]:
-            pull_k = pull[k, first:]
+            effect_k = effect[k, first:]
             for j in range(x.size):
-                x[j] += pull_k[j]
+                x[j] += effect_k[j]
     for t in range(covariates.start[i], covariates.start[i + 1]):
-        row.x[covariates.node[t]] += view.coefficients[which[t]] * covariates.value[t]
+        row.x[covariates.node[t]] += ws.coefficients[which[t]] * covariates.value[t]
 
 
 @inlined
@@ -179,11 +179,11 @@ def x_of(law, row, j):
 
 
 @bare
-def load_rows(view, i):
+def load_rows(ws, i):
     """Both rows of node i, in the view's own room."""
-    load_row(view, i, view.out)
-    if view.directed:
-        load_row(view, i, view.into)
+    load_row(ws, i, ws.out)
+    if ws.directed:
+        load_row(ws, i, ws.into)
 
 
 @bare
@@ -191,7 +191,7 @@ def row_loss(law, row, links, i, first):
     """sum over observed j >= first of loss(y_ij, x_ij), of a row that was loaded from there."""
     total = row.base[0]
     if law.code == BERNOULLI and row.base[1] == 0.0:
-        return total - log_odds(row.e, links, i, first)
+        return total - sum_predictors(row.e, links, i, first)
     for t in range(links.start[i], links.start[i + 1]):
         if links.node[t] >= first:
             total += link_term(law, links.value[t], x_of(law, row, links.node[t]))

@@ -54,26 +54,26 @@ class Fields(NamedTuple):
     receiver: np.ndarray
     coefficients: np.ndarray
     size: np.ndarray  # (K,) int64, members
-    pull_out: np.ndarray  # (K, n): (W z_j)_k, what j adds to x_ij for each community k of i
-    pull_in: np.ndarray  # (K, n): (W' z_j)_k, what j adds to x_ji; the same array when undirected
+    effect_out: np.ndarray  # (K, n): (W z_j)_k, what j adds to x_ij for each community k of i
+    effect_in: np.ndarray  # (K, n): (W' z_j)_k, what j adds to x_ji; the same array when undirected
     exp_out: np.ndarray  # (K, n): e^pull_out
     exp_in: np.ndarray
     exp_sender: np.ndarray  # (n,): e^s
     exp_receiver: np.ndarray
-    reach: np.ndarray  # (K,): no pull of k is larger in size
+    max_effect: np.ndarray  # (K,): no pull of k is larger in size
     out: Row  # room for one node's dyads, outgoing and incoming
     into: Row
 
 
-class ViewType(types.StructRef):
+class WorkspaceType(types.StructRef):
     """The type of views in kernels."""
 
 
-class View(structref.StructRefProxy):
+class Workspace(structref.StructRefProxy):
     """A reference to the fields, as kernels take it."""
 
 
-define_reference(View, ViewType, list(Fields._fields))
+define_reference(Workspace, WorkspaceType, list(Fields._fields))
 
 
 @inner
@@ -82,30 +82,30 @@ def new_row(n, side):
 
 
 @kernel
-def look(problem, state):
+def open_workspace(problem, state):
     """The view of a state; its arrays are shared, and what is derived from them is worked out here."""
     dyads, n, directed, shape = problem.dyads, problem.dyads.n, problem.dyads.directed, state.z.shape
-    pull_out, exp_out, exp_sender = np.empty(shape), np.empty(shape), np.empty(n)
-    pull_in, exp_in, exp_receiver = pull_out, exp_out, exp_sender
+    effect_out, exp_out, exp_sender = np.empty(shape), np.empty(shape), np.empty(n)
+    effect_in, exp_in, exp_receiver = effect_out, exp_out, exp_sender
     if directed:
-        pull_in, exp_in, exp_receiver = np.empty(shape), np.empty(shape), np.empty(n)
-    view = View(
+        effect_in, exp_in, exp_receiver = np.empty(shape), np.empty(shape), np.empty(n)
+    ws = Workspace(
         problem.law, problem.priors, n, directed, problem.lower, problem.has_offset, problem.has_sociality,
         dyads.links_out, dyads.links_in, problem.seen_out, problem.seen_in,
         dyads.covariates_out, dyads.covariates_in, dyads.which_out, dyads.which_in,
         state.z, state.w, state.offset, state.sender, state.receiver, state.coefficients,
-        np.empty(shape[0], np.int64), pull_out, pull_in, exp_out, exp_in, exp_sender, exp_receiver, np.empty(shape[0]),
-        new_row(n, 0.0), new_row(n, 1.0),
+        np.empty(shape[0], np.int64), effect_out, effect_in, exp_out, exp_in, exp_sender, exp_receiver,
+        np.empty(shape[0]), new_row(n, 0.0), new_row(n, 1.0),
     )  # fmt: skip
-    refresh(view, list_members(view))
-    return view
+    refresh(ws, list_members(ws))
+    return ws
 
 
 @inner
-def list_members(view):
+def list_members(ws):
     """(K, n): the members of each community, of which the first size[k] entries count; and the sizes."""
-    members = np.empty(view.z.shape, np.int64)  # a second width would compile every callee twice
-    sort_members(view.z, members, view.size)
+    members = np.empty(ws.z.shape, np.int64)  # a second width would compile every callee twice
+    sort_members(ws.z, members, ws.size)
     return members
 
 
@@ -121,74 +121,74 @@ def sort_members(z, members, sizes):
 
 
 @bare
-def refresh(view, members):
+def refresh(ws, members):
     """All that is derived from the state."""
-    for i in range(view.n):
-        view.exp_sender[i] = np.exp(view.sender[i])
-    for i in range(view.n if view.directed else 0):
-        view.exp_receiver[i] = np.exp(view.receiver[i])
-    refresh_columns(view, members)
+    for i in range(ws.n):
+        ws.exp_sender[i] = np.exp(ws.sender[i])
+    for i in range(ws.n if ws.directed else 0):
+        ws.exp_receiver[i] = np.exp(ws.receiver[i])
+    refresh_columns(ws, members)
 
 
 @bare
-def refresh_pulls(view, i):
+def refresh_effects(ws, i):
     """(W z_i)_k and (W' z_i)_k for all k, after z_i changed."""
-    z, w, reach, n_communities = view.z, view.w, view.reach, view.z.shape[0]
-    pull, exps = view.pull_out, view.exp_out
-    for side in range(2 if view.directed else 1):
+    z, w, max_effect, n_communities = ws.z, ws.w, ws.max_effect, ws.z.shape[0]
+    effect, exps = ws.effect_out, ws.exp_out
+    for side in range(2 if ws.directed else 1):
         if side == 1:
-            pull, exps = view.pull_in, view.exp_in
+            effect, exps = ws.effect_in, ws.exp_in
         for k in range(n_communities):
-            pull[k, i] = 0.0
+            effect[k, i] = 0.0
         for m in range(n_communities):
             if z[m, i]:
                 for k in range(n_communities):
-                    pull[k, i] += w[m, k] if side == 1 else w[k, m]
+                    effect[k, i] += w[m, k] if side == 1 else w[k, m]
         for k in range(n_communities):
-            exps[k, i] = np.exp(min(max(pull[k, i], -CLIP), CLIP))
-            reach[k] = max(reach[k], abs(pull[k, i]))
+            exps[k, i] = np.exp(min(max(effect[k, i], -CLIP), CLIP))
+            max_effect[k] = max(max_effect[k], abs(effect[k, i]))
 
 
 @bare
-def refresh_column(view, k):
+def refresh_column(ws, k):
     """(W z_j)_k and (W' z_j)_k for all j, after the weights of k changed."""
-    z, w, reach, n_communities, n = view.z, view.w, view.reach, view.z.shape[0], view.n
-    pull, exps = view.pull_out, view.exp_out
-    reach[k] = 0.0
-    for side in range(2 if view.directed else 1):
+    z, w, max_effect, n_communities, n = ws.z, ws.w, ws.max_effect, ws.z.shape[0], ws.n
+    effect, exps = ws.effect_out, ws.exp_out
+    max_effect[k] = 0.0
+    for side in range(2 if ws.directed else 1):
         if side == 1:
-            pull, exps = view.pull_in, view.exp_in
+            effect, exps = ws.effect_in, ws.exp_in
         for j in range(n):
-            pull[k, j] = 0.0
+            effect[k, j] = 0.0
         for m in range(n_communities):
             weight = w[m, k] if side == 1 else w[k, m]
             for j in range(n):
-                pull[k, j] += weight * z[m, j]
+                effect[k, j] += weight * z[m, j]
         for j in range(n):
-            exps[k, j] = np.exp(min(max(pull[k, j], -CLIP), CLIP))
-            reach[k] = max(reach[k], abs(pull[k, j]))
+            exps[k, j] = np.exp(min(max(effect[k, j], -CLIP), CLIP))
+            max_effect[k] = max(max_effect[k], abs(effect[k, j]))
 
 
 @bare
-def refresh_columns(view, members):
+def refresh_columns(ws, members):
     """The same for all communities; the first size[k] of members[k] hold k."""
-    w, reach, size, n_communities, n = view.w, view.reach, view.size, view.z.shape[0], view.n
-    pull, exps = view.pull_out, view.exp_out
-    for side in range(2 if view.directed else 1):
+    w, max_effect, size, n_communities, n = ws.w, ws.max_effect, ws.size, ws.z.shape[0], ws.n
+    effect, exps = ws.effect_out, ws.exp_out
+    for side in range(2 if ws.directed else 1):
         if side == 1:
-            pull, exps = view.pull_in, view.exp_in
+            effect, exps = ws.effect_in, ws.exp_in
         for k in range(n_communities):
-            reach[k] = reach[k] if side == 1 else 0.0
+            max_effect[k] = max_effect[k] if side == 1 else 0.0
             for j in range(n):
-                pull[k, j] = 0.0
+                effect[k, j] = 0.0
                 exps[k, j] = 1.0
             for m in range(n_communities):
                 weight = w[m, k] if side == 1 else w[k, m]
                 factor = np.exp(weight)
                 for s in range(size[m]):
-                    pull[k, members[m, s]] += weight
+                    effect[k, members[m, s]] += weight
                     exps[k, members[m, s]] *= factor
             for j in range(n):
-                reach[k] = max(reach[k], abs(pull[k, j]))
-            for j in range(n if reach[k] > CLIP else 0):
-                exps[k, j] = np.exp(min(max(pull[k, j], -CLIP), CLIP))
+                max_effect[k] = max(max_effect[k], abs(effect[k, j]))
+            for j in range(n if max_effect[k] > CLIP else 0):
+                exps[k, j] = np.exp(min(max(effect[k, j], -CLIP), CLIP))

@@ -19,7 +19,7 @@ from klafter.core.draws import Draw
 from klafter.core.families import FAMILIES, GAUSSIAN, Law
 from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Priors, Problem, State, add_communities, make_priors, make_problem
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.sampling import lfrm
 from klafter.sampling.irm import IRMEngine
 from klafter.search.dense import engine as dense
@@ -143,7 +143,7 @@ class LFRMEngine:
 
     def _loss(self, graph, state: LFRMState) -> float:
         problem = self._problem(graph, state.priors, state.precision)
-        return float(data_loss(look(problem, state.state)))
+        return float(data_loss(open_workspace(problem, state.state)))
 
     # ---- what it says -------------------------------------------------------------------------------------------
 

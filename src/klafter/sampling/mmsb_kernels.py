@@ -31,7 +31,7 @@ def holds(rows, p, i, j):
 
 
 @kernel
-def update(counts, chance, prior, directed, y, k, l, step):
+def update(counts, probability, prior, directed, y, k, l, step):
     """Add ``step`` to tau^y_kl and refresh the chance of both values, (tau^y_kl + c_y) / (tau_kl + c_0 + c_1)."""
     ties = counts.ties
     ties[y, k, l] += step
@@ -39,9 +39,9 @@ def update(counts, chance, prior, directed, y, k, l, step):
         ties[y, l, k] += step
     total = ties[0, k, l] + ties[1, k, l] + prior[0] + prior[1]
     for v in range(2):
-        chance[v, k, l] = (ties[v, k, l] + prior[v]) / total
+        probability[v, k, l] = (ties[v, k, l] + prior[v]) / total
         if not directed:
-            chance[v, l, k] = chance[v, k, l]
+            probability[v, l, k] = probability[v, k, l]
 
 
 @kernel
@@ -56,19 +56,19 @@ def pick(weight, total, rng):
 
 
 @kernel
-def draw_roles(chance, mine, theirs, alpha, weight, rng):
+def draw_roles(probability, mine, theirs, alpha, weight, rng):
     """(s, r) in proportion to (n_ik + alpha) chance_kl (n_jl + alpha): s first, then r given s."""
     n_roles, total = len(mine), 0.0
     for k in range(n_roles):
         reach = 0.0
         for l in range(n_roles):
-            reach += chance[k, l] * (theirs[l] + alpha)
+            reach += probability[k, l] * (theirs[l] + alpha)
         weight[k] = (mine[k] + alpha) * reach
         total += weight[k]
     s = pick(weight, total, rng)
     total = 0.0
     for l in range(n_roles):
-        weight[l] = chance[s, l] * (theirs[l] + alpha)
+        weight[l] = probability[s, l] * (theirs[l] + alpha)
         total += weight[l]
     return s, pick(weight, total, rng)
 
@@ -77,10 +77,10 @@ def draw_roles(chance, mine, theirs, alpha, weight, rng):
 def sweep(directed, links, hidden, roles, counts, prior, alpha, rng):
     """Resample the roles of every observed dyad, row by row; a role of -1 is not yet counted."""
     n, n_roles = counts.shares.shape
-    shares, chance, weight = counts.shares, np.zeros((2, n_roles, n_roles)), np.zeros(n_roles)
+    shares, probability, weight = counts.shares, np.zeros((2, n_roles, n_roles)), np.zeros(n_roles)
     for k in range(n_roles):
         for l in range(n_roles):
-            update(counts, chance, prior, directed, 0, k, l, 0.0)
+            update(counts, probability, prior, directed, 0, k, l, 0.0)
     d = 0
     for i in range(n):
         at_link, at_hidden = links.start[i], hidden.start[i]
@@ -93,10 +93,10 @@ def sweep(directed, links, hidden, roles, counts, prior, alpha, rng):
             if s >= 0:
                 shares[i, s] -= 1.0
                 shares[j, r] -= 1.0
-                update(counts, chance, prior, directed, y, s, r, -1.0)
-            s, r = draw_roles(chance[y], shares[i], shares[j], alpha, weight, rng)
+                update(counts, probability, prior, directed, y, s, r, -1.0)
+            s, r = draw_roles(probability[y], shares[i], shares[j], alpha, weight, rng)
             shares[i, s] += 1.0
             shares[j, r] += 1.0
-            update(counts, chance, prior, directed, y, s, r, 1.0)
+            update(counts, probability, prior, directed, y, s, r, 1.0)
             roles[d, 0], roles[d, 1] = s, r
             d += 1

@@ -5,7 +5,7 @@ import numpy as np
 from klafter.core import dyad_block as blocks
 from klafter.core.exp_predictor import log_product
 from klafter.core.families import BERNOULLI, curvature, loss, slope
-from klafter.core.line_search import Axis, Span, gather_row, new_line, put, sample_line, sum_chances
+from klafter.core.line_search import Axis, Span, gather_row, new_line, put, sample_line, sum_probabilities
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, mark
@@ -16,88 +16,88 @@ WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 
 
 @inner
-def draw_affinities(view, rng):
+def draw_affinities(ws, rng):
     """Every free entry of W between living communities once."""
-    members, largest = list_members(view), blocks.largest_size(view)
-    draw_entries(view, members, blocks.new_block(largest, view.n), new_line(largest * largest), rng)
-    blocks.measure_reach(view)
+    members, largest = list_members(ws), blocks.largest_size(ws)
+    draw_entries(ws, members, blocks.new_block(largest, ws.n), new_line(largest * largest), rng)
+    blocks.measure_max_effect(ws)
 
 
 @bare
-def draw_entries(view, members, block, line, rng):
-    for k in range(view.z.shape[0]):
-        if view.size[k] == 0:
+def draw_entries(ws, members, block, line, rng):
+    for k in range(ws.z.shape[0]):
+        if ws.size[k] == 0:
             continue
-        blocks.load_block(view, members, k, False, block)
-        for m in range(0 if view.directed else k, view.z.shape[0]):
-            if view.size[m] > 0:
-                span = blocks.gather_block(view, members, block, False, k, m, line)
-                precision = view.priors.diagonal if k == m else view.priors.offdiagonal
-                axis = Axis(view.w[k, m], precision, view.lower, BOUND)
-                delta = sample_line(view.law, line, span, axis, WEIGHT_WIDTH, rng)
-                blocks.shift_weight(view, members, k, m, delta)
-                blocks.shift_block(view, members, block, k, m, delta)
+        blocks.load_block(ws, members, k, False, block)
+        for m in range(0 if ws.directed else k, ws.z.shape[0]):
+            if ws.size[m] > 0:
+                span = blocks.gather_block(ws, members, block, False, k, m, line)
+                precision = ws.priors.diagonal if k == m else ws.priors.offdiagonal
+                axis = Axis(ws.w[k, m], precision, ws.lower, BOUND)
+                delta = sample_line(ws.law, line, span, axis, WEIGHT_WIDTH, rng)
+                blocks.shift_weight(ws, members, k, m, delta)
+                blocks.shift_block(ws, members, block, k, m, delta)
 
 
 @bare
-def balance_sociality(view, rng):
+def balance_sociality(ws, rng):
     """Move level between b and s (and r), which leaves every x as it is: only the priors speak."""
-    n, priors = view.n, view.priors
-    if view.lower == 0.0 or priors.sociality == 0.0 or not view.has_offset:
+    n, priors = ws.n, ws.priors
+    if ws.lower == 0.0 or priors.sociality == 0.0 or not ws.has_offset:
         return
-    for side in range(2 if view.directed else 1):
-        values = view.receiver if side else view.sender
-        exps = view.exp_receiver if side else view.exp_sender
-        share = 1.0 if view.directed else 0.5  # x holds s once when directed, twice when undirected
+    for side in range(2 if ws.directed else 1):
+        values = ws.receiver if side else ws.sender
+        exps = ws.exp_receiver if side else ws.exp_sender
+        share = 1.0 if ws.directed else 0.5  # x holds s once when directed, twice when undirected
         # b + t and s_i - share t: precision offset + n sociality share^2 around its own optimum
         precision = priors.offset + n * priors.sociality * share * share
         total = 0.0
         for i in range(n):
             total += values[i]
-        t = (priors.sociality * share * total - priors.offset * view.offset[0]) / precision
+        t = (priors.sociality * share * total - priors.offset * ws.offset[0]) / precision
         t += rng.standard_normal() / np.sqrt(precision)
-        view.offset[0] += t
+        ws.offset[0] += t
         for i in range(n):
             values[i] -= share * t
             exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
 
 
 @inner
-def draw_sociality(view, rng):
+def draw_sociality(ws, rng):
     """Every s_i once, and every r_i when directed."""
-    draw_social(view, new_line(view.n), np.zeros(view.n), rng)
+    draw_social(ws, new_line(ws.n), np.zeros(ws.n), rng)
 
 
 @bare
-def draw_social(view, line, y, rng):
-    for i in range(view.n):
-        for incoming in range(2 if view.directed else 1):
-            row = view.into if incoming else view.out
-            load_row(view, i, row)
-            links = view.links_in if incoming else view.links_out
-            values = view.receiver if incoming else view.sender
-            exps = view.exp_receiver if incoming else view.exp_sender
-            span = gather_row(view.law, row, links, i, y, line)
-            axis = Axis(values[i], view.priors.sociality, view.lower, BOUND)
-            values[i] += sample_line(view.law, line, span, axis, SOCIAL_WIDTH, rng)
+def draw_social(ws, line, y, rng):
+    for i in range(ws.n):
+        for incoming in range(2 if ws.directed else 1):
+            row = ws.into if incoming else ws.out
+            load_row(ws, i, row)
+            links = ws.links_in if incoming else ws.links_out
+            values = ws.receiver if incoming else ws.sender
+            exps = ws.exp_receiver if incoming else ws.exp_sender
+            span = gather_row(ws.law, row, links, i, y, line)
+            axis = Axis(values[i], ws.priors.sociality, ws.lower, BOUND)
+            values[i] += sample_line(ws.law, line, span, axis, SOCIAL_WIDTH, rng)
             exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
-    balance_sociality(view, rng)
+    balance_sociality(ws, rng)
 
 
 @bare
-def totals_of_shift(view, delta, factors, y):
+def totals_of_shift(ws, delta, factors, y):
     """Loss, slope and curvature, over all observed dyads and the prior, when b moves by delta."""
-    row, links, law = view.out, view.links_out, view.law
+    row, links, law = ws.out, ws.links_out, ws.law
     f = np.exp(delta)
     factors[:] = f
     total = first = second = 0.0
-    for i in range(view.n):
-        begin = 0 if view.directed else i + 1
-        load_tail(view, i, row, begin)
+    for i in range(ws.n):
+        begin = 0 if ws.directed else i + 1
+        load_tail(ws, i, row, begin)
         x, e, seen = row.x[begin:], row.e[begin:], row.seen[begin:]
         if law.code == BERNOULLI and row.base[1] == 0.0:
             total += log_product(e, factors, 0)
-            slopes = sum_chances(e, 0, e.size, f)
+            slopes = sum_probabilities(e, 0, e.size, f)
             first += slopes[0]
             second += slopes[1]
             for t in range(links.start[i], links.start[i + 1]):
@@ -112,58 +112,58 @@ def totals_of_shift(view, delta, factors, y):
                     first += slope(law, y[begin + j], x[j] + delta)
                     second += curvature(law, y[begin + j], x[j] + delta)
             mark(links, i, y, 0.0)
-    b, precision = view.offset[0] + delta, view.priors.offset
+    b, precision = ws.offset[0] + delta, ws.priors.offset
     return total + 0.5 * precision * b * b, first + precision * b, second + precision
 
 
 @inner
-def draw_offset(view, rng):
+def draw_offset(ws, rng):
     """b by a Metropolis step whose proposal is the normal curve at the current value, corrected both ways."""
-    lower = FLOOR if view.lower == 0.0 else -BOUND
+    lower = FLOOR if ws.lower == 0.0 else -BOUND
     here = forth = delta = 0.0
-    factors, y = np.empty((1, view.n)), np.zeros(view.n)
+    factors, y = np.empty((1, ws.n)), np.zeros(ws.n)
     for back in range(2):
-        total, first, second = totals_of_shift(view, delta, factors, y)
+        total, first, second = totals_of_shift(ws, delta, factors, y)
         second = max(second, 1e-6)
         if not back:
             here, delta = total, -first / second + rng.standard_normal() / np.sqrt(second)
-            if view.offset[0] + delta < lower or view.offset[0] + delta > BOUND:
+            if ws.offset[0] + delta < lower or ws.offset[0] + delta > BOUND:
                 return
         there = -delta if back else delta
         density = 0.5 * np.log(second) - 0.5 * second * (there + first / second) ** 2
         if not back:
             forth = density
         elif np.log(rng.random()) < here - total + density - forth:
-            view.offset[0] += delta
+            ws.offset[0] += delta
 
 
 @inner
-def draw_coefficients(view, rng):
+def draw_coefficients(ws, rng):
     """Every g_p once, along the dyads where its covariate is not 0."""
-    covariates, which = view.covariates_out, view.which_out
-    row, y, line = view.out, np.zeros(view.n), new_line(covariates.node.size)
-    for p in range(view.coefficients.size):
+    covariates, which = ws.covariates_out, ws.which_out
+    row, y, line = ws.out, np.zeros(ws.n), new_line(covariates.node.size)
+    for p in range(ws.coefficients.size):
         size = 0
-        for i in range(view.n):
-            load_row(view, i, row)
-            mark(view.links_out, i, y, 1.0)
+        for i in range(ws.n):
+            load_row(ws, i, row)
+            mark(ws.links_out, i, y, 1.0)
             for t in range(covariates.start[i], covariates.start[i + 1]):
                 j = covariates.node[t]
-                if which[t] == p and row.seen[j] != 0.0 and (view.directed or i < j):
+                if which[t] == p and row.seen[j] != 0.0 and (ws.directed or i < j):
                     put(line, size, row.x[j], row.e[j], y[j], covariates.value[t])
                     size += 1
-            mark(view.links_out, i, y, 0.0)
-        axis = Axis(view.coefficients[p], view.priors.coefficient, view.lower, BOUND)
-        view.coefficients[p] += sample_line(view.law, line, Span(size, -1, 0.0), axis, SOCIAL_WIDTH, rng)
+            mark(ws.links_out, i, y, 0.0)
+        axis = Axis(ws.coefficients[p], ws.priors.coefficient, ws.lower, BOUND)
+        ws.coefficients[p] += sample_line(ws.law, line, Span(size, -1, 0.0), axis, SOCIAL_WIDTH, rng)
 
 
 @inner
-def draw_parameters(view, rng):
+def draw_parameters(ws, rng):
     """W, sociality, offset and coefficients once each, as far as the problem has them."""
-    draw_affinities(view, rng)
-    if view.has_sociality:
-        draw_sociality(view, rng)
-    if view.has_offset:
-        draw_offset(view, rng)
-    if view.coefficients.size > 0:
-        draw_coefficients(view, rng)
+    draw_affinities(ws, rng)
+    if ws.has_sociality:
+        draw_sociality(ws, rng)
+    if ws.has_offset:
+        draw_offset(ws, rng)
+    if ws.coefficients.size > 0:
+        draw_coefficients(ws, rng)

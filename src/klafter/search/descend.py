@@ -11,7 +11,7 @@ import numpy as np
 from klafter.core.families import GAUSSIAN
 from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Problem, State
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.search.dense import engine as dense
 from klafter.search.moves.merge import everyone, is_handful, worth
 from klafter.search.progress import Progress, Step, iterate
@@ -59,7 +59,7 @@ def refit_law(problem: Problem, state: State) -> Problem:
     if problem.law.code != GAUSSIAN:
         return problem
     unit = problem._replace(law=problem.law._replace(precision=1.0))
-    squares = 2.0 * data_loss(look(unit, state))
+    squares = 2.0 * data_loss(open_workspace(unit, state))
     n, hidden = problem.dyads.n, len(problem.dyads.hidden_out.node)
     dyads = n * (n - 1) - hidden
     dyads = dyads if problem.dyads.directed else dyads // 2

@@ -10,7 +10,7 @@ import numpy as np
 from klafter.core.objective import flip_gain, objective
 from klafter.core.problem import BOUND, Problem, State, add_communities, copy_state, empty_state
 from klafter.core.rows import load_rows
-from klafter.core.workspace import look, refresh_pulls
+from klafter.core.workspace import open_workspace, refresh_effects
 from klafter.jit.decorators import kernel
 from klafter.search.dense.flip_kernels import apply_flip, descend
 from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
@@ -23,27 +23,27 @@ EVALUATIONS = 2_000  # of Q that one derivative-free search may ask for
 
 
 @kernel
-def best_rows(view, order):
+def best_rows(ws, order):
     """Every row to the best of its 2^K patterns, visited in Gray code order, one flip apart."""
-    n_communities = view.z.shape[0]
+    n_communities = ws.z.shape[0]
     room = np.empty(n_communities)
     for i in order:
-        load_rows(view, i)
+        load_rows(ws, i)
         gain = best = 0.0
-        pattern = view.z[:, i].copy()
+        pattern = ws.z[:, i].copy()
         for code in range(1, 2**n_communities):
             k = 0
             while (code >> k) & 1 == 0:
                 k += 1
-            gain += flip_gain(view, i, k, room)
-            apply_flip(view, i, k)
+            gain += flip_gain(ws, i, k, room)
+            apply_flip(ws, i, k)
             if gain > best + 1e-9:
                 best = gain
-                pattern[:] = view.z[:, i]
+                pattern[:] = ws.z[:, i]
         for k in range(n_communities):
-            if view.z[k, i] != pattern[k]:
-                apply_flip(view, i, k)
-        refresh_pulls(view, i)
+            if ws.z[k, i] != pattern[k]:
+                apply_flip(ws, i, k)
+        refresh_effects(ws, i)
 
 
 def fit_affinities(problem: Problem, state: State, method: str = "gradient") -> State:
@@ -67,11 +67,11 @@ def fit_affinities(problem: Problem, state: State, method: str = "gradient") -> 
 
 def flip(problem: Problem, state: State, whole_rows: bool) -> State:
     """Step 4 of the algorithm; a community that lost its last member is gone."""
-    view, order = look(problem, state), np.arange(problem.dyads.n)
+    ws, order = open_workspace(problem, state), np.arange(problem.dyads.n)
     if whole_rows and len(state.z) <= MAX_ROW_SEARCH:
-        best_rows(view, order)
+        best_rows(ws, order)
     else:
-        descend(view, order, -1, 1)
+        descend(ws, order, -1, 1)
     return drop_empty(state)
 
 

@@ -47,12 +47,12 @@ class DaskFleet:
 
         return self._insist(work, submit, shared, columns)
 
-    def balls(self, work, frame, view, jobs) -> list:
+    def balls(self, work, frame, snapshot, jobs) -> list:
         def submit():
-            given = self._share(view)
+            given = self._share(snapshot)
             return [self._submit(work, tuple(frame), self._rows(nodes), given, *args) for nodes, *args in jobs]
 
-        return self._insist(work, submit, view, jobs)
+        return self._insist(work, submit, snapshot, jobs)
 
     def _rows(self, nodes) -> list:
         cut = zip(self.shards, rounds.by_shard(nodes, self.bounds))

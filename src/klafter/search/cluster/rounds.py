@@ -28,7 +28,7 @@ from klafter.search.sparse.perturb import HOPE
 from klafter.search.sparse.state import Problem, State, memberships, restless, with_room, without_empty
 from klafter.search.sparse.sweeps import WARM_UP
 from klafter.search.sparse.weights import Totals, as_totals, objective_from, parallel_step
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 ROOM = 64  # communities of a node that rounds keep room for
 SEEDS = 24  # of a shard in one round of births
@@ -46,7 +46,7 @@ class Fleet(Protocol):
     def each(self, work, shared: Any, *columns) -> list:
         """``work(shard, shared, *the shard's entry of each column)`` of every shard; no ``shared`` if it is None."""
 
-    def balls(self, work, frame: Problem, view: at.View, jobs: list[tuple]) -> list:
+    def balls(self, work, frame: Problem, snapshot: at.Snapshot, jobs: list[tuple]) -> list:
         """``work(frame, rows, view, *args)`` of every job (nodes, *args), with the rows of its nodes."""
 
 
@@ -60,11 +60,11 @@ class Here:
         given = () if shared is None else (shared,)
         return [work(shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
 
-    def balls(self, work, frame, view, jobs):
+    def balls(self, work, frame, snapshot, jobs):
         def rows(nodes):
             return [at.rows_of(*pair) for pair in zip(self.shards, by_shard(nodes, self.bounds))]
 
-        return [work(frame, rows(nodes), view, *args) for nodes, *args in jobs]
+        return [work(frame, rows(nodes), snapshot, *args) for nodes, *args in jobs]
 
 
 def by_shard(nodes: np.ndarray, bounds: np.ndarray) -> list[np.ndarray]:
@@ -100,16 +100,16 @@ def first_state(frame: Problem, n_links: float) -> State:
     )
 
 
-def view_of(frame: Problem, state: State, stirred: np.ndarray = NONE) -> at.View:
+def snapshot_of(frame: Problem, state: State, stirred: np.ndarray = NONE) -> at.Snapshot:
     """What goes to the shards."""
     start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
     place = np.arange(start[-1]) - np.repeat(start[:-1] - frame.start[:-1], state.held)
-    return at.View(start, state.member[place], state.send, state.receive, tuple(state[4:]), stirred)
+    return at.Snapshot(start, state.member[place], state.send, state.receive, tuple(state[4:]), stirred)
 
 
 def totals(frame: Problem, state: State, fleet: Fleet) -> Totals:
     """Sums over all links, reduced in the order of the shards."""
-    parts = fleet.each(at.tally, view_of(frame, state))
+    parts = fleet.each(at.tally, snapshot_of(frame, state))
     sent, received = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
     return as_totals(frame, state, [part[:2] for part in parts], sent, received)
 
@@ -123,7 +123,7 @@ def weights(frame: Problem, state: State, fleet: Fleet, rounds: int = 2, factors
     """Steps of w, e and t."""
 
     def hidden(state):
-        return np.concatenate(fleet.each(at.hidden_rates, view_of(frame, state)), axis=1)
+        return np.concatenate(fleet.each(at.hidden_rates, snapshot_of(frame, state)), axis=1)
 
     for _ in range(rounds):
         sums = totals(frame, state, fleet)
@@ -135,7 +135,7 @@ def settle(frame: Problem, state: State, fleet: Fleet, rounds: int = FLIPS) -> S
     """Rounds of flips until none gains."""
     stirred = np.full(frame.n, MOVED, np.int8)
     for _ in range(rounds):
-        nodes, which, gain = map(np.concatenate, zip(*fleet.each(at.propose, view_of(frame, state, stirred))))
+        nodes, which, gain = map(np.concatenate, zip(*fleet.each(at.propose, snapshot_of(frame, state, stirred))))
         if len(nodes) == 0:
             break
         proposals = np.zeros((2, frame.n))
@@ -143,7 +143,7 @@ def settle(frame: Problem, state: State, fleet: Fleet, rounds: int = FLIPS) -> S
         best = np.isin(nodes, np.concatenate(fleet.each(at.winners, proposals)))
         order = np.flatnonzero(best)[np.argsort(-gain[best], kind="stable")]
         moved = np.zeros(frame.n, np.bool_)
-        accept_flips(look(frame, state), nodes[order], which[order], gain[order], moved)
+        accept_flips(open_workspace(frame, state), nodes[order], which[order], gain[order], moved)
         stirred = np.zeros(frame.n, np.int8)
         stirred[nodes] = WAITING
         stirred[moved] = MOVED
@@ -157,10 +157,10 @@ def births(frame: Problem, state: State, fleet: Fleet, entropy: list[int], hope:
     born, turn = 0, 0
     while True:
         turns = [[*entropy, turn, s] for s in range(len(fleet.bounds) - 1)]
-        view = view_of(frame, state)
-        seeds = fleet.each(at.seeds, view, [SEEDS] * len(turns), turns)
+        snapshot = snapshot_of(frame, state)
+        seeds = fleet.each(at.seeds, snapshot, [SEEDS] * len(turns), turns)
         jobs = [(nodes, some, hope) for nodes, some in zip(_around(seeds, fleet), seeds) if len(some)]
-        trades = [trade for part in fleet.balls(at.ball_births, bare(frame), view, jobs) for trade in part]
+        trades = [trade for part in fleet.balls(at.ball_births, bare(frame), snapshot, jobs) for trade in part]
         state, made = accept(frame, state, trades, fleet)
         if made:  # a ball shows a part of a community: the rest joins before it passes for another
             state = settle(frame, state, fleet, 4)
@@ -189,7 +189,7 @@ def moves(frame: Problem, state: State, fleet: Fleet) -> tuple[State, int]:
         near = {k: partners[k] for k in group.tolist() if k in partners}
         every = sorted({*group.tolist(), *(m for ms in near.values() for m in ms)})
         jobs.append((np.unique(z[every].indices).astype(np.int64), group.tolist(), near))
-    parts = fleet.balls(at.ball_moves, bare(frame), view_of(frame, state), jobs)
+    parts = fleet.balls(at.ball_moves, bare(frame), snapshot_of(frame, state), jobs)
     state.tested[some] = state.size[some]
     return accept(frame, state, [trade for part in parts for trade in part], fleet)
 
@@ -214,7 +214,7 @@ def accept(frame: Problem, state: State, trades: list[Trade], fleet: Fleet) -> t
             continue
         extra = max(len(trade.w) - len(trade.out), 0)
         into = np.concatenate([trade.out, np.arange(used, used + extra)])[: len(trade.w)]
-        make_trade(look(frame, state), trade.nodes.astype(np.int32), trade.out, into, trade.z, trade.w)
+        make_trade(open_workspace(frame, state), trade.nodes.astype(np.int32), trade.out, into, trade.z, trade.w)
         state.tested[into] = 0
         disturbed += shared[[number]].toarray().ravel()
         gone.update(trade.out.tolist())
@@ -247,7 +247,7 @@ def init(frame: Problem, fleet: Fleet, n_links: float, seed: int) -> State:
     """Births from nothing and, while the background explains much, of communities that would only pay together."""
     state, _ = births(frame, first_state(frame, n_links), fleet, [seed, 0])
     state = warm_up(frame, state, fleet)
-    if np.concatenate(fleet.each(at.owing, view_of(frame, state))).sum() > 2 * MUCH * n_links:
+    if np.concatenate(fleet.each(at.owing, snapshot_of(frame, state))).sum() > 2 * MUCH * n_links:
         state, _ = births(frame, state, fleet, [seed, 0, 0], HOPE)
         state, _ = moves(frame, warm_up(frame, state, fleet), fleet)
     return min((first_state(frame, n_links), state), key=lambda state: objective(frame, state, fleet))

@@ -19,7 +19,7 @@ from klafter.search.sparse.responsibility_kernels import owe_rows
 from klafter.search.sparse.state import Problem, State, members
 from klafter.search.sparse.tally_kernels import tally_rows
 from klafter.search.sparse.threads import Crew
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 NONE = np.zeros(0, np.int64)
 
@@ -31,7 +31,7 @@ class Shard(NamedTuple):
     nodes: np.ndarray  # own nodes in order, then their neighbours elsewhere in order
 
 
-class View(NamedTuple):
+class Snapshot(NamedTuple):
     """The state without room for more: what goes to the shards."""
 
     start: np.ndarray  # (n + 1,) int64, where the communities of each node begin in member
@@ -109,44 +109,44 @@ def _partners_among(partners: Partners, nodes: np.ndarray) -> Partners:
     )
 
 
-def unfold(shard: Shard, view: View) -> tuple[Problem, State, int]:
+def unfold(shard: Shard, snapshot: Snapshot) -> tuple[Problem, State, int]:
     """Problem and state by place in the shard, and the number of own nodes; memberships of others lie at the end."""
     own, links = len(shard.problem.start) - 1, len(shard.problem.node)
-    held = (view.start[shard.nodes + 1] - view.start[shard.nodes]).astype(np.int32)
+    held = (snapshot.start[shard.nodes + 1] - snapshot.start[shard.nodes]).astype(np.int32)
     away = held[own:].astype(np.int64)
     first = np.concatenate([shard.problem.start[:-1], links + np.cumsum(away) - away, [links + away.sum()]])
     member = np.zeros(first[-1] + 1, np.int32)
     rank = np.arange(held.sum()) - np.repeat(np.cumsum(held) - held, held)
-    member[np.repeat(first[:-1], held) + rank] = view.member[np.repeat(view.start[shard.nodes], held) + rank]
-    size, send_sum, receive_sum, strength, tested, background = view.communities
+    member[np.repeat(first[:-1], held) + rank] = snapshot.member[np.repeat(snapshot.start[shard.nodes], held) + rank]
+    size, send_sum, receive_sum, strength, tested, background = snapshot.communities
     state = State(
-        member, held, view.send[shard.nodes], view.receive[shard.nodes], size.copy(), send_sum.copy(),
+        member, held, snapshot.send[shard.nodes], snapshot.receive[shard.nodes], size.copy(), send_sum.copy(),
         receive_sum.copy(), strength.copy(), tested.copy(), background,
     )  # fmt: skip
     return shard.problem._replace(start=first.astype(np.int64)), state, own
 
 
-def tally(shard: Shard, view: View):
+def tally(shard: Shard, snapshot: Snapshot):
     """This shard's part of the totals: sum_links h, sums by community, expected counts of its nodes."""
-    problem, state, own = unfold(shard, view)
+    problem, state, own = unfold(shard, snapshot)
     part, sent, received = np.zeros((3, len(state.size) + 1)), np.zeros(own), np.zeros(own)
-    return tally_rows(look(problem, state), 0, own, part, sent, received, True), part, sent, received
+    return tally_rows(open_workspace(problem, state), 0, own, part, sent, received, True), part, sent, received
 
 
-def propose(shard: Shard, view: View):
+def propose(shard: Shard, snapshot: Snapshot):
     """The best flip of each own node that gains: (node, community, gain). Looks where something stirred."""
-    problem, state, own = unfold(shard, view)
+    problem, state, own = unfold(shard, snapshot)
     which, gain = np.full(own, -1), np.zeros(own)
-    propose_rows(look(problem, state), own, view.stirred[shard.nodes], which, gain)
+    propose_rows(open_workspace(problem, state), own, snapshot.stirred[shard.nodes], which, gain)
     found = np.flatnonzero(which >= 0)
     return shard.nodes[found], which[found], gain[found]
 
 
-def hidden_rates(shard: Shard, view: View) -> np.ndarray:
+def hidden_rates(shard: Shard, snapshot: Snapshot) -> np.ndarray:
     """(2, own): sums over hidden dyads of r_j u_ij, and of t_j u_ji, of each own node i."""
-    problem, state, own = unfold(shard, view)
+    problem, state, own = unfold(shard, snapshot)
     rates = np.zeros((2, own))
-    hidden_rows(look(problem, state), own, rates)
+    hidden_rows(open_workspace(problem, state), own, rates)
     return rates
 
 
@@ -163,9 +163,9 @@ def winners(shard: Shard, proposals: np.ndarray) -> np.ndarray:
     return shard.nodes[:own][best]
 
 
-def seeds(shard: Shard, view: View, number: int, entropy: list[int]) -> np.ndarray:
+def seeds(shard: Shard, snapshot: Snapshot, number: int, entropy: list[int]) -> np.ndarray:
     """Own nodes at random, those that owe a larger share of their links sooner."""
-    residual = owing(shard, view)
+    residual = owing(shard, snapshot)
     share = residual / np.maximum(np.diff(shard.problem.start), 1)
     with np.errstate(divide="ignore"):
         key = np.random.default_rng(entropy).exponential(size=len(share)) / share
@@ -199,28 +199,28 @@ def rows_of(shard: Shard, nodes: np.ndarray) -> Rows:
     return Rows(nodes, links, problem.value[entry], hidden)
 
 
-def owing(shard: Shard, view: View) -> np.ndarray:
+def owing(shard: Shard, snapshot: Snapshot) -> np.ndarray:
     """How much of its links the background explains, for each own node."""
-    problem, state, own = unfold(shard, view)
+    problem, state, own = unfold(shard, snapshot)
     owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
-    owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
+    owe_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), owed, residual)
     return residual
 
 
-def ball_births(frame: tuple, parts: list[Rows], view: View, around: np.ndarray, hope: float) -> list[Trade]:
+def ball_births(frame: tuple, parts: list[Rows], snapshot: Snapshot, around: np.ndarray, hope: float) -> list[Trade]:
     """Communities born around seeds, one after the other."""
     ball = make_ball(Problem(*frame), parts)
-    problem, state, own = unfold(ball, view)
+    problem, state, own = unfold(ball, snapshot)
     owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(ball.nodes))
-    owe_rows(look(problem, state), np.arange(own, dtype=np.int32), owed, residual)
+    owe_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), owed, residual)
     born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), hope, Crew(1))
     return [trade._replace(nodes=ball.nodes[trade.nodes]) for trade in born]
 
 
-def ball_moves(frame: tuple, parts: list[Rows], view: View, some: list[int], pairs: dict) -> list[Trade]:
+def ball_moves(frame: tuple, parts: list[Rows], snapshot: Snapshot, some: list[int], pairs: dict) -> list[Trade]:
     """Deaths and splits of some communities, and merges with those that overlap them."""
     ball = make_ball(Problem(*frame), parts)
-    problem, state, _ = unfold(ball, view)
+    problem, state, _ = unfold(ball, snapshot)
     crew, groups = Crew(1), Parts(*members(problem, state))
     trades: list[Trade | None] = []
     for k in some:

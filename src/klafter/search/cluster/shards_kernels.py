@@ -9,19 +9,19 @@ MOVED, WAITING = 1, 2  # a node that flipped, and one whose flip lost to a neigh
 
 
 @kernel
-def propose_rows(view, own, stirred, which, gain):
+def propose_rows(ws, own, stirred, which, gain):
     """The best flip of nodes 0..own that wait, moved, or have a linked or hidden partner that moved."""
-    size = len(view.size)
+    size = len(ws.size)
     mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     worth, back, touched = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
     for i in range(own):
-        look = stirred[i] > 0
-        for p in range(view.start[i], view.start[i + 1]):
-            look |= stirred[view.node[p]] == MOVED
-        for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
-            look |= stirred[view.hidden_node[p]] == MOVED
-        if look:
-            which[i], gain[i] = best_flip(view, i, mine, seen, worth, back, touched)
+        active = stirred[i] > 0
+        for p in range(ws.start[i], ws.start[i + 1]):
+            active |= stirred[ws.node[p]] == MOVED
+        for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+            active |= stirred[ws.hidden_node[p]] == MOVED
+        if active:
+            which[i], gain[i] = best_flip(ws, i, mine, seen, worth, back, touched)
 
 
 @kernel
@@ -41,23 +41,23 @@ def local_best(start, node, own, gain, which, names):
 
 
 @kernel
-def hidden_rows(view, own, rates):
+def hidden_rows(ws, own, rates):
     """What hidden dyads take from the rates of degree factors of nodes 0..own: as source, and as target."""
-    mine = np.zeros(len(view.size), np.bool_)
+    mine = np.zeros(len(ws.size), np.bool_)
     for i in range(own):
-        mark_row(view, i, mine)
-        for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
-            j = view.hidden_node[p]
-            u = shared_strength(view, j, mine)
-            if p < view.hidden_middle[i]:
-                rates[0, i] += view.receive[j] * u
+        mark_row(ws, i, mine)
+        for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+            j = ws.hidden_node[p]
+            u = shared_strength(ws, j, mine)
+            if p < ws.hidden_middle[i]:
+                rates[0, i] += ws.receive[j] * u
             else:
-                rates[1, i] += view.send[j] * u
-        mark_row(view, i, mine)
+                rates[1, i] += ws.send[j] * u
+        mark_row(ws, i, mine)
 
 
 @kernel
-def accept_flips(view, nodes, which, gain, moved):
+def accept_flips(ws, nodes, which, gain, moved):
     """Make flips of nodes that are not linked, in order, if they still gain; returns the fall of the objective.
 
     Their link terms and hidden dyads are as proposed, because no partner changed; totals of communities are as they
@@ -65,16 +65,16 @@ def accept_flips(view, nodes, which, gain, moved):
     """
     rest = np.empty(len(nodes))
     for v in range(len(nodes)):
-        rest[v] = flip_rest(view, nodes[v], which[v], holds(view, nodes[v], which[v]), 0.0)
+        rest[v] = flip_rest(ws, nodes[v], which[v], holds(ws, nodes[v], which[v]), 0.0)
     total = 0.0
     for v in range(len(nodes)):
         i, k = nodes[v], which[v]
-        inside = holds(view, i, k)
-        if view.size[k] == 0 or (not inside and view.start[i] + view.held[i] == view.start[i + 1]):
+        inside = holds(ws, i, k)
+        if ws.size[k] == 0 or (not inside and ws.start[i] + ws.held[i] == ws.start[i + 1]):
             continue
-        value = gain[v] - rest[v] + flip_rest(view, i, k, inside, 0.0)
+        value = gain[v] - rest[v] + flip_rest(ws, i, k, inside, 0.0)
         if value > ENOUGH:
-            flip(view, i, k)
+            flip(ws, i, k)
             moved[i] = True
             total += value
     return total

@@ -9,7 +9,7 @@ import numpy as np
 
 from klafter.core.objective import objective
 from klafter.core.problem import Problem, State, add_communities, copy_state, empty_state
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.search.dense.birth_kernels import births
 from klafter.search.dense.flip_kernels import PASSES, descend
 from klafter.search.dense.row_reset import choose_anew
@@ -33,13 +33,13 @@ def init(problem: Problem, rng, memberships: np.ndarray | None = None) -> State:
 
 def settle(problem: Problem, state: State, rng, sweeps: int = SWEEPS, nodes=None, tol: float = FINE) -> State:
     """Flips (of some nodes; None is all) and weights in turn until neither moves much. Changes the state in place."""
-    nodes, view = problem.dyads.n if nodes is None else nodes, look(problem, state)
+    nodes, ws = problem.dyads.n if nodes is None else nodes, open_workspace(problem, state)
     for _ in range(sweeps):
-        fall = descend(view, rng.permutation(nodes), -1, PASSES)
+        fall = descend(ws, rng.permutation(nodes), -1, PASSES)
         alive = drop_empty(state)
         if alive is not state:
-            state, view = alive, look(problem, alive)
-        fit_parameters(view, ITERATIONS, tol)
+            state, ws = alive, open_workspace(problem, alive)
+        fit_parameters(ws, ITERATIONS, tol)
         if fall < 1e-6:
             break
     return state
@@ -49,10 +49,10 @@ def reconsider(problem: Problem, state: State, rng, tol: float = FINE) -> State:
     """All nodes choose their communities anew, with flips and weights after each round, until none gains."""
     for _ in range(ROUNDS):
         state = copy_state(state)
-        view = look(problem, state)
-        if choose_anew(view, rng.permutation(problem.dyads.n)) < WORTH_A_ROUND:
+        ws = open_workspace(problem, state)
+        if choose_anew(ws, rng.permutation(problem.dyads.n)) < WORTH_A_ROUND:
             break
-        fit_parameters(view, ITERATIONS, tol)
+        fit_parameters(ws, ITERATIONS, tol)
         state = settle(problem, state, rng, tol=tol)
     return state
 
@@ -64,7 +64,7 @@ def give_birth(problem: Problem, state: State, rng, max_communities: int, seeds=
     if slots <= 0:
         return state
     state = add_communities(state, np.zeros((slots, n)), 0.0)
-    births(look(problem, state), rng.permutation(n if seeds is None else seeds), np.arange(k, k + slots))
+    births(open_workspace(problem, state), rng.permutation(n if seeds is None else seeds), np.arange(k, k + slots))
     return drop_empty(state)
 
 

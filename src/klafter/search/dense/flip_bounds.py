@@ -12,7 +12,7 @@ import numpy as np
 
 from klafter.core.families import BERNOULLI, POISSON
 from klafter.core.objective import flip_price, next_gain
-from klafter.core.workspace import refresh_pulls
+from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, inner
 from klafter.search.dense.flip_kernels import apply_flip
 
@@ -32,48 +32,48 @@ class Screen(NamedTuple):
 
 
 @bare
-def relist(view, i, screen):
+def relist(ws, i, screen):
     """After the memberships of i changed."""
     size = 0
-    for m in range(view.z.shape[0]):
-        if view.z[m, i]:
+    for m in range(ws.z.shape[0]):
+        if ws.z[m, i]:
             screen.held[i, size] = m
             size += 1
     screen.n_held[i] = size
 
 
 @inner
-def new_screen(view):
+def new_screen(ws):
     """A screen for the memberships as they are."""
-    k, n = view.z.shape[0], view.n
+    k, n = ws.z.shape[0], ws.n
     screen = Screen(
         np.zeros(n, np.int64), np.empty((n, k), np.int64), np.empty(k), np.empty(k), np.empty(k), np.empty(n)
     )
     for i in range(n):
-        relist(view, i, screen)
+        relist(ws, i, screen)
     return screen
 
 
 @bare
-def leave_hopeful(view, i, first, thresholds, screen):
+def leave_hopeful(ws, i, first, thresholds, screen):
     """Thresholds from ``first`` on, infinite where the bound of a flip is below; the view's rows are those of i."""
-    law, w, n_communities = view.law, view.w, view.z.shape[0]
+    law, w, n_communities = ws.law, ws.w, ws.z.shape[0]
     n_held, held, excess, bounds, left, means = screen
     for k in range(first, n_communities):
         left[k] = thresholds[k]
-    clipped = view.out.base[1] != 0.0 or (view.directed and view.into.base[1] != 0.0)
+    clipped = ws.out.base[1] != 0.0 or (ws.directed and ws.into.base[1] != 0.0)
     if clipped or (law.code != BERNOULLI and law.code != POISSON):
         return
     bounds[:] = 0.0
-    for side in range(2 if view.directed else 1):
-        e, links = (view.into.e, view.links_in) if side else (view.out.e, view.links_out)
-        for j in range(view.n):
+    for side in range(2 if ws.directed else 1):
+        e, links = (ws.into.e, ws.links_in) if side else (ws.out.e, ws.links_out)
+        for j in range(ws.n):
             means[j] = e[j] / (1.0 + e[j]) if law.code == BERNOULLI else e[j]
         for t in range(links.start[i], links.start[i + 1]):
             means[links.node[t]] -= links.value[t]
         for k in range(n_communities):
             excess[k] = 0.0
-        for j in range(view.n):
+        for j in range(ws.n):
             for t in range(n_held[j]):
                 excess[held[j, t]] -= means[j]
         for k in range(first, n_communities):
@@ -81,22 +81,22 @@ def leave_hopeful(view, i, first, thresholds, screen):
                 bounds[k] += (w[m, k] if side else w[k, m]) * excess[m]
     for k in range(first, n_communities):
         if thresholds[k] != np.inf:
-            d = 1 - 2 * np.int64(view.z[k, i])
-            if d * (bounds[k] - flip_price(view, i, k)) < thresholds[k] - ROUNDING:
+            d = 1 - 2 * np.int64(ws.z[k, i])
+            if d * (bounds[k] - flip_price(ws, i, k)) < thresholds[k] - ROUNDING:
                 left[k] = np.inf
 
 
 @bare
-def flip_hopeful(view, i, thresholds, screen):
+def flip_hopeful(ws, i, thresholds, screen):
     """``flip_row`` with fewer gains: those of flips that may exceed their threshold."""
-    n_communities = view.z.shape[0]
-    leave_hopeful(view, i, 0, thresholds, screen)
-    k, _ = next_gain(view, i, 0, screen.left)
+    n_communities = ws.z.shape[0]
+    leave_hopeful(ws, i, 0, thresholds, screen)
+    k, _ = next_gain(ws, i, 0, screen.left)
     if k == n_communities:
         return
     while k < n_communities:
-        apply_flip(view, i, k)
-        leave_hopeful(view, i, k + 1, thresholds, screen)
-        k, _ = next_gain(view, i, k + 1, screen.left)
-    refresh_pulls(view, i)
-    relist(view, i, screen)
+        apply_flip(ws, i, k)
+        leave_hopeful(ws, i, k + 1, thresholds, screen)
+        k, _ = next_gain(ws, i, k + 1, screen.left)
+    refresh_effects(ws, i)
+    relist(ws, i, screen)

@@ -18,7 +18,7 @@ from klafter.search.dense.flip_kernels import TINY_GAIN
 from klafter.search.dense.weights_kernels import NEWTON_STEPS
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Where ``gather_dyads`` unfolds what is known of a node; it leaves the first two as it found them."""
 
     y: np.ndarray  # (n,) of zeros
@@ -27,36 +27,36 @@ class Room(NamedTuple):
 
 
 @inner
-def new_room(view):
-    return Room(np.zeros(view.n), np.zeros(view.n), np.empty(view.z.shape[0], np.int64))
+def new_scratch(ws):
+    return Scratch(np.zeros(ws.n), np.zeros(ws.n), np.empty(ws.z.shape[0], np.int64))
 
 
 @bare
-def gather_dyads(view, i, k, others, begin, end, shift, room, line, span):
+def gather_dyads(ws, i, k, others, begin, end, shift, scratch, line, span):
     """Add to the line node i's observed dyads with others[begin:end]: x without community k, plus the shift."""
-    law, z, coefficients = view.law, view.z, view.coefficients
-    y, extra, mine = room
-    n_mine, reach = 0, 0.0
+    law, z, coefficients = ws.law, ws.z, ws.coefficients
+    y, extra, mine = scratch
+    n_mine, max_effect = 0, 0.0
     for m in range(z.shape[0]):
         if z[m, i] and m != k:
             mine[n_mine] = m
             n_mine += 1
-            reach += view.reach[m]
-    safe = reach + abs(shift) <= SAFE and coefficients.size == 0
+            max_effect += ws.max_effect[m]
+    safe = max_effect + abs(shift) <= SAFE and coefficients.size == 0
     size, linear = span.size, span.linear
-    for side in range(2 if view.directed else 1):
-        links, seen, pull, exps = view.links_out, view.seen_out[i], view.pull_out, view.exp_out
-        covariates, which = view.covariates_out, view.which_out
-        own, other, exp_own, exp_other = view.sender, view.receiver, view.exp_sender, view.exp_receiver
+    for side in range(2 if ws.directed else 1):
+        links, seen, effect, exps = ws.links_out, ws.seen_out[i], ws.effect_out, ws.exp_out
+        covariates, which = ws.covariates_out, ws.which_out
+        own, other, exp_own, exp_other = ws.sender, ws.receiver, ws.exp_sender, ws.exp_receiver
         if side == 1:
-            links, seen, pull, exps = view.links_in, view.seen_in[i], view.pull_in, view.exp_in
-            covariates, which = view.covariates_in, view.which_in
-            own, other, exp_own, exp_other = view.receiver, view.sender, view.exp_receiver, view.exp_sender
+            links, seen, effect, exps = ws.links_in, ws.seen_in[i], ws.effect_in, ws.exp_in
+            covariates, which = ws.covariates_in, ws.which_in
+            own, other, exp_own, exp_other = ws.receiver, ws.sender, ws.exp_receiver, ws.exp_sender
         mark(links, i, y, 1.0)
         for t in range(covariates.start[i], covariates.start[i + 1]):
             extra[covariates.node[t]] += coefficients[which[t]] * covariates.value[t]
-        constant = view.offset[0] + own[i] + shift
-        factor = np.exp(view.offset[0] + shift) * exp_own[i]
+        constant = ws.offset[0] + own[i] + shift
+        factor = np.exp(ws.offset[0] + shift) * exp_own[i]
         for u in range(begin, end):
             j = others[u]
             if not seen[j]:
@@ -69,7 +69,7 @@ def gather_dyads(view, i, k, others, begin, end, shift, room, line, span):
             else:
                 x = constant + other[j] + extra[j]
                 for t in range(n_mine):
-                    x += pull[mine[t], j]
+                    x += effect[mine[t], j]
                 e = np.exp(min(max(x, -CLIP), CLIP)) if law.code == BERNOULLI or law.code == POISSON else 0.0
                 put(line, size, x, e, y[j], 1.0)
             linear += y[j]
@@ -81,44 +81,44 @@ def gather_dyads(view, i, k, others, begin, end, shift, room, line, span):
 
 
 @inner
-def fit_inside(view, k, members, size, room):
+def fit_inside(ws, k, members, size, scratch):
     """Minimise Q over w_kk; returns its fall."""
-    line = new_line(size * (size - 1) // 2 * (2 if view.directed else 1))
+    line = new_line(size * (size - 1) // 2 * (2 if ws.directed else 1))
     span = Span(0, 0, 0.0)
     for s in range(size):
-        span = gather_dyads(view, members[s], k, members, s + 1, size, view.w[k, k], room, line, span)
-    axis = Axis(view.w[k, k], view.priors.diagonal, view.lower, BOUND)
-    delta, fall = minimise_line(view.law, line, span, axis, NEWTON_STEPS)
-    view.w[k, k] += delta
+        span = gather_dyads(ws, members[s], k, members, s + 1, size, ws.w[k, k], scratch, line, span)
+    axis = Axis(ws.w[k, k], ws.priors.diagonal, ws.lower, BOUND)
+    delta, fall = minimise_line(ws.law, line, span, axis, NEWTON_STEPS)
+    ws.w[k, k] += delta
     return fall
 
 
 @bare
-def mark_near(view, members, size, near):
+def mark_near(ws, members, size, near):
     """Mark the members and the nodes linked to them."""
     for s in range(size):
         i = members[s]
         near[i] = 1
-        for side in range(2 if view.directed else 1):
-            links = view.links_in if side else view.links_out
+        for side in range(2 if ws.directed else 1):
+            links = ws.links_in if side else ws.links_out
             for t in range(links.start[i], links.start[i + 1]):
                 near[links.node[t]] = 1
 
 
 @bare
-def revise_inside(view, k, members, size, near, room, line):
+def revise_inside(ws, k, members, size, near, scratch, line):
     """Flip z_ik of every marked node where Q falls; the community is never emptied. Returns its size and the fall."""
-    n, z, w, law, total = view.n, view.z, view.w[k, k], view.law, 0.0
+    n, z, w, law, total = ws.n, ws.z, ws.w[k, k], ws.law, 0.0
     begin = np.int64(0)  # a literal would compile the callee twice
     for i in range(n):
         if not near[i] or (z[k, i] and size == 1):
             continue
         inside = np.int64(z[k, i])
-        span = gather_dyads(view, i, k, members, begin, size, w * inside, room, line, Span(0, 0, 0.0))
+        span = gather_dyads(ws, i, k, members, begin, size, w * inside, scratch, line, Span(0, 0, 0.0))
         d = 1 - 2 * inside
         others = size - inside
         gain = line_loss(law, line, span, 0.0) - line_loss(law, line, span, d * w)
-        gain -= d * view.priors.temperature * np.log((n - others) / others)
+        gain -= d * ws.priors.temperature * np.log((n - others) / others)
         if gain <= TINY_GAIN:
             continue
         total += gain
@@ -135,29 +135,29 @@ def revise_inside(view, k, members, size, near, room, line):
 
 
 @inner
-def grow_inside(view, k, price, passes):
+def grow_inside(ws, k, price, passes):
     """Fit w_kk and revise the members of k in turn; returns the fall of Q since k was empty.
 
     The pulls of k are brought up to date only where Q fell: of a community that fails they are cleared anyway.
     """
-    n = view.n
-    members, size, at = np.empty(n, np.int64), view.size[k], 0
-    room, line = new_room(view), new_line(2 * n)
+    n = ws.n
+    members, size, at = np.empty(n, np.int64), ws.size[k], 0
+    scratch, line = new_scratch(ws), new_line(2 * n)
     for i in range(n):
-        if view.z[k, i]:
+        if ws.z[k, i]:
             members[at] = i
             at += 1
     gain = -price
     for left in range(passes - 1, -1, -1):
         before = gain
         near = np.zeros(n, np.uint8)
-        gain += fit_inside(view, k, members, size, room)
-        mark_near(view, members, size, near)
-        size, step = revise_inside(view, k, members, size, near, room, line)
+        gain += fit_inside(ws, k, members, size, scratch)
+        mark_near(ws, members, size, near)
+        size, step = revise_inside(ws, k, members, size, near, scratch, line)
         gain += step
         if step == 0.0 or gain + left * (gain - before) < 0.0:
             break
-    view.size[k] = size
+    ws.size[k] = size
     if gain > 0.0:
-        refresh_column(view, k)
+        refresh_column(ws, k)
     return gain

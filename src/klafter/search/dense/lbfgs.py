@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.bernoulli_gradient import Held, list_held, sum_chances
-from klafter.core.exp_predictor import has_odds
+from klafter.core.bernoulli_gradient import Held, list_held, sum_probabilities
+from klafter.core.exp_predictor import all_exp_safe
 from klafter.core.families import EXPOSURE
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.workspace import list_members
@@ -56,20 +56,20 @@ class Work(NamedTuple):
 
 
 @inner
-def new_work(view, p):
+def new_work(ws, p):
     return Work(
         np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p), np.empty(p),
         np.empty(p), np.empty((SLOTS, p)), np.empty((SLOTS, p)), np.empty(SLOTS), np.empty(SLOTS), np.zeros(p),
-        list_members(view), list_held(view), new_sums(view), np.zeros((3, view.n)),
+        list_members(ws), list_held(ws), new_sums(ws), np.zeros((3, ws.n)),
     )  # fmt: skip
 
 
 @kernel
-def fit_parameters(view, iterations, tol):
+def fit_parameters(ws, iterations, tol):
     """Lower Q in W, b, s, r and g together, until its fall is below tol times its size."""
-    p = n_free(view)
+    p = n_free(ws)
     if p > 0:
-        minimise(view, new_work(view, p), new_sums(view), iterations, tol)
+        minimise(ws, new_work(ws, p), new_sums(ws), iterations, tol)
 
 
 @inlined
@@ -81,37 +81,37 @@ def dot(a, b):
 
 
 @bare
-def set_prior(view, work):
+def set_prior(ws, work):
     """Precision and lower bound of every parameter, in the order of ``gather``."""
-    priors, t = view.priors, 0
-    for k in range(view.z.shape[0]):
-        for m in range(0 if view.directed else k, view.z.shape[0]):
+    priors, t = ws.priors, 0
+    for k in range(ws.z.shape[0]):
+        for m in range(0 if ws.directed else k, ws.z.shape[0]):
             work.precisions[t] = priors.diagonal if k == m else priors.offdiagonal
             t += 1
-    work.lows[:] = max(view.lower, -BOUND)
-    if view.has_offset:
+    work.lows[:] = max(ws.lower, -BOUND)
+    if ws.has_offset:
         work.precisions[t] = priors.offset
-        if view.lower == 0.0:
+        if ws.lower == 0.0:
             work.lows[t] = FLOOR
         t += 1
     rest = work.precisions[t:]
     for u in range(rest.size):
-        rest[u] = priors.coefficient if u >= rest.size - view.coefficients.size else priors.sociality
+        rest[u] = priors.coefficient if u >= rest.size - ws.coefficients.size else priors.sociality
 
 
 @bare
-def look_at(view, theta, slope, work, bends):
+def value_and_slope_at(ws, theta, slope, work, curvatures):
     """Value and slope of Q, up to a constant, at theta; and its curvatures, into the scale, where sums are given."""
-    sums, bend = work.sums, bends.senders.size > 0
+    sums, with_curvature = work.sums, curvatures.senders.size > 0
     clear(sums)
-    spread(view, theta, work.members)
-    if has_odds(view):
-        value = sum_chances(view, work.held, bend, sums, bends, work.dyads)
+    spread(ws, theta, work.members)
+    if all_exp_safe(ws):
+        value = sum_probabilities(ws, work.held, with_curvature, sums, curvatures, work.dyads)
     else:
-        value = sum_derivatives(view, bend, sums, bends, work.dyads, not links_are_linear(view))
-    collect(view, work.members, sums, slope)
-    if bend:
-        collect(view, work.members, bends, work.scale)
+        value = sum_derivatives(ws, with_curvature, sums, curvatures, work.dyads, not links_are_linear(ws))
+    collect(ws, work.members, sums, slope)
+    if with_curvature:
+        collect(ws, work.members, curvatures, work.scale)
     for t in range(theta.size):
         value += (work.links[t] + 0.5 * work.precisions[t] * theta[t]) * theta[t]
         slope[t] += work.links[t] + work.precisions[t] * theta[t]
@@ -120,30 +120,30 @@ def look_at(view, theta, slope, work, bends):
 
 @bare
 def clear(sums):
-    sums.pulls[:] = 0.0
+    sums.effects[:] = 0.0
     sums.senders[:] = 0.0
     sums.receivers[:] = 0.0
     sums.coefficients[:] = 0.0
 
 
 @bare
-def links_are_linear(view):
+def links_are_linear(ws):
     """Whether a link adds -y x to the loss of a non-link; dyads with covariates are left to the slow way."""
-    return view.law.code != EXPOSURE and view.coefficients.size == 0
+    return ws.law.code != EXPOSURE and ws.coefficients.size == 0
 
 
 @bare
-def minimise(view, work, bends, iterations, tol):
+def minimise(ws, work, curvatures, iterations, tol):
     """Steps until the slope is flat, the fall is small, or no step falls; the view is left at the lowest."""
     here, slope, free, scale = work.here, work.slope, work.free, work.scale
-    gather(view, here)
-    set_prior(view, work)
-    if links_are_linear(view):
+    gather(ws, here)
+    set_prior(ws, work)
+    if links_are_linear(ws):
         clear(work.sums)
-        add_links(view, work.sums)
-        collect(view, work.members, work.sums, work.links)
-    value = look_at(view, here, slope, work, bends)
-    none = Sums(bends.pulls[:0], bends.senders[:0], bends.receivers[:0], bends.coefficients[:0])
+        add_links(ws, work.sums)
+        collect(ws, work.members, work.sums, work.links)
+    value = value_and_slope_at(ws, here, slope, work, curvatures)
+    none = Sums(curvatures.effects[:0], curvatures.senders[:0], curvatures.receivers[:0], curvatures.coefficients[:0])
     for t in range(scale.size):
         scale[t] = 1.0 / max(scale[t] + work.precisions[t], 1e-3)
     n_pairs = newest = 0
@@ -159,7 +159,7 @@ def minimise(view, work, bends, iterations, tol):
         if dot(work.direction, slope) >= 0.0:
             n_pairs = 0
             point(work, n_pairs, newest)
-        lower = step_along(view, work, value, none)
+        lower = step_along(ws, work, value, none)
         if lower == np.inf:
             if n_pairs == 0:
                 break
@@ -171,7 +171,7 @@ def minimise(view, work, bends, iterations, tol):
         fall, value = value - lower, lower
         if fall <= tol * max(abs(value), 1.0):
             break
-    spread(view, here, work.members)
+    spread(ws, here, work.members)
 
 
 @bare
@@ -187,10 +187,10 @@ def point(work, n_pairs, newest):
         for t in range(direction.size):
             direction[t] -= share * change[t]
         if u == 0:
-            bend = 0.0
+            curvature = 0.0
             for t in range(change.size):
-                bend += change[t] * change[t] * scale[t]
-            factor = 1.0 / (work.weights[at] * bend)
+                curvature += change[t] * change[t] * scale[t]
+            factor = 1.0 / (work.weights[at] * curvature)
     for t in range(direction.size):
         direction[t] *= factor * scale[t]
     for u in range(n_pairs - 1, -1, -1):
@@ -205,7 +205,7 @@ def point(work, n_pairs, newest):
 
 
 @bare
-def step_along(view, work, value, none):
+def step_along(ws, work, value, none):
     """Try 1, 1/2, 1/4 ... of the direction until Q falls enough; returns Q there, or infinity."""
     here, there, length = work.here, work.there, 1.0
     for _ in range(HALVINGS):
@@ -213,7 +213,7 @@ def step_along(view, work, value, none):
         for t in range(here.size):
             there[t] = min(max(here[t] + length * work.direction[t], work.lows[t]), BOUND)
             promised += work.slope[t] * (there[t] - here[t])
-        lower = look_at(view, there, work.turned, work, none)
+        lower = value_and_slope_at(ws, there, work.turned, work, none)
         if lower <= value + FALL * promised and lower < value:
             return lower
         length *= 0.5
@@ -223,13 +223,13 @@ def step_along(view, work, value, none):
 @bare
 def remember(work, at):
     """Move to the trial; keep the step and the change of the slope if they tell a curvature, which is returned."""
-    step, change, along, bend = work.steps[at], work.changes[at], 0.0, 0.0
+    step, change, along, curvature = work.steps[at], work.changes[at], 0.0, 0.0
     for t in range(step.size):
         step[t] = work.there[t] - work.here[t]
         change[t] = work.turned[t] - work.slope[t]
         along += step[t] * change[t]
-        bend += change[t] * change[t] * work.scale[t]
+        curvature += change[t] * change[t] * work.scale[t]
         work.here[t] = work.there[t]
         work.slope[t] = work.turned[t]
     work.weights[at] = 1.0 / along
-    return along > 1e-12 * bend
+    return along > 1e-12 * curvature

@@ -14,7 +14,7 @@ from klafter.core.objective import flip_gain, flip_price
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_rows, row_loss
-from klafter.core.workspace import refresh_pulls
+from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, kernel
 from klafter.search.dense.flip_kernels import TINY_GAIN, apply_flip
 
@@ -22,7 +22,7 @@ NEWTON_STEPS = 5
 STARTS = 3  # communities that may be the first to join: the best one may be in the way of two others
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Room for the memberships of one node before and at its best, and for the gains of its flips."""
 
     before: np.ndarray  # (K,)
@@ -32,112 +32,112 @@ class Room(NamedTuple):
 
 
 @kernel
-def choose_anew(view, nodes):
+def choose_anew(ws, nodes):
     """Nodes choose one after the other, and stay as they were if Q would rise; returns its fall."""
-    k = view.z.shape[0]
-    room = Room(np.empty(k, np.uint8), np.empty(k, np.uint8), np.empty(k), np.empty(k))
-    return choose_rows(view, nodes, room, new_line(view.n), np.zeros(view.n))
+    k = ws.z.shape[0]
+    scratch = Scratch(np.empty(k, np.uint8), np.empty(k, np.uint8), np.empty(k), np.empty(k))
+    return choose_rows(ws, nodes, scratch, new_line(ws.n), np.zeros(ws.n))
 
 
 @bare
-def choose_rows(view, nodes, room, line, y):
+def choose_rows(ws, nodes, scratch, line, y):
     total = 0.0
     for i in nodes:
-        if is_alone(view, i):
+        if is_alone(ws, i):
             continue
-        load_rows(view, i)
-        sender, receiver, here = view.sender[i], view.receiver[i], own_part(view, i)
+        load_rows(ws, i)
+        sender, receiver, here = ws.sender[i], ws.receiver[i], own_part(ws, i)
         lowest = here
-        for k in range(view.z.shape[0]):
-            room.before[k] = room.best[k] = view.z[k, i]
-        leave_all(view, i)
-        find_gains(view, i, room.firsts)
+        for k in range(ws.z.shape[0]):
+            scratch.before[k] = scratch.best[k] = ws.z[k, i]
+        leave_all(ws, i)
+        find_gains(ws, i, scratch.firsts)
         for t in range(STARTS):
-            first = best_of(room.firsts)
+            first = best_of(scratch.firsts)
             if t > 0:
                 if first < 0:
                     break
-                leave_all(view, i)
+                leave_all(ws, i)
             if first >= 0:
-                apply_flip(view, i, first)
-                room.firsts[first] = 0.0
-                join(view, i, room.gains)
-            if has_moved(view, i, room.before):
-                there = own_part(view, i) - fit_sociality(view, i, line, y)
+                apply_flip(ws, i, first)
+                scratch.firsts[first] = 0.0
+                join(ws, i, scratch.gains)
+            if has_moved(ws, i, scratch.before):
+                there = own_part(ws, i) - fit_sociality(ws, i, line, y)
                 if there < lowest - TINY_GAIN:
-                    lowest, sender, receiver = there, view.sender[i], view.receiver[i]
-                    for k in range(view.z.shape[0]):
-                        room.best[k] = view.z[k, i]
-        for k in range(view.z.shape[0]):
-            set_membership(view, i, k, room.best[k])
-        set_sociality(view, i, sender, receiver)
+                    lowest, sender, receiver = there, ws.sender[i], ws.receiver[i]
+                    for k in range(ws.z.shape[0]):
+                        scratch.best[k] = ws.z[k, i]
+        for k in range(ws.z.shape[0]):
+            set_membership(ws, i, k, scratch.best[k])
+        set_sociality(ws, i, sender, receiver)
         if lowest < here:
             total += here - lowest
-            refresh_pulls(view, i)
+            refresh_effects(ws, i)
     return total
 
 
 @bare
-def is_alone(view, i):
+def is_alone(ws, i):
     """Whether a community would die if i left it."""
     alone = False
-    for k in range(view.z.shape[0]):
-        alone |= view.z[k, i] == 1 and view.size[k] == 1
+    for k in range(ws.z.shape[0]):
+        alone |= ws.z[k, i] == 1 and ws.size[k] == 1
     return alone
 
 
 @bare
-def has_moved(view, i, before):
+def has_moved(ws, i, before):
     """Whether i holds other communities than before: if not, its sociality is left to the joint step."""
     moved = False
     for k in range(before.size):
-        moved |= view.z[k, i] != before[k]
+        moved |= ws.z[k, i] != before[k]
     return moved
 
 
 @bare
-def own_part(view, i):
+def own_part(ws, i):
     """The part of Q that depends on i's memberships and sociality; its rows must be loaded."""
-    total = row_loss(view.law, view.out, view.links_out, i, 0) + 0.5 * view.priors.sociality * view.sender[i] ** 2
-    if view.directed:
-        total += row_loss(view.law, view.into, view.links_in, i, 0)
-        total += 0.5 * view.priors.sociality * view.receiver[i] ** 2
-    for k in range(view.z.shape[0]):
-        if view.z[k, i]:
-            total += flip_price(view, i, k)
+    total = row_loss(ws.law, ws.out, ws.links_out, i, 0) + 0.5 * ws.priors.sociality * ws.sender[i] ** 2
+    if ws.directed:
+        total += row_loss(ws.law, ws.into, ws.links_in, i, 0)
+        total += 0.5 * ws.priors.sociality * ws.receiver[i] ** 2
+    for k in range(ws.z.shape[0]):
+        if ws.z[k, i]:
+            total += flip_price(ws, i, k)
     return total
 
 
 @bare
-def set_membership(view, i, k, held):
-    view.size[k] += np.int64(held) - np.int64(view.z[k, i])
-    view.z[k, i] = held
+def set_membership(ws, i, k, held):
+    ws.size[k] += np.int64(held) - np.int64(ws.z[k, i])
+    ws.z[k, i] = held
 
 
 @bare
-def set_sociality(view, i, sender, receiver):
-    if view.has_sociality:
-        view.sender[i] = sender
-        view.exp_sender[i] = np.exp(min(max(sender, -CLIP), CLIP))
-        if view.directed:
-            view.receiver[i] = receiver
-            view.exp_receiver[i] = np.exp(min(max(receiver, -CLIP), CLIP))
+def set_sociality(ws, i, sender, receiver):
+    if ws.has_sociality:
+        ws.sender[i] = sender
+        ws.exp_sender[i] = np.exp(min(max(sender, -CLIP), CLIP))
+        if ws.directed:
+            ws.receiver[i] = receiver
+            ws.exp_receiver[i] = np.exp(min(max(receiver, -CLIP), CLIP))
 
 
 @bare
-def leave_all(view, i):
+def leave_all(ws, i):
     """Node i without communities and sociality, its rows loaded."""
-    for k in range(view.z.shape[0]):
-        set_membership(view, i, k, 0)
-    set_sociality(view, i, 0.0, 0.0)
-    load_rows(view, i)
+    for k in range(ws.z.shape[0]):
+        set_membership(ws, i, k, 0)
+    set_sociality(ws, i, 0.0, 0.0)
+    load_rows(ws, i)
 
 
 @bare
-def find_gains(view, i, gains):
+def find_gains(ws, i, gains):
     """The gain of every flip of i, 0 for a community that nobody else holds."""
     for k in range(gains.size):
-        gains[k] = flip_gain(view, i, k, gains) if view.size[k] - np.int64(view.z[k, i]) > 0 else 0.0
+        gains[k] = flip_gain(ws, i, k, gains) if ws.size[k] - np.int64(ws.z[k, i]) > 0 else 0.0
 
 
 @bare
@@ -151,28 +151,28 @@ def best_of(gains):
 
 
 @bare
-def join(view, i, gains):
+def join(ws, i, gains):
     """The flip that gains most, again and again; each makes Q fall, so there is an end."""
     while True:
-        find_gains(view, i, gains)
+        find_gains(ws, i, gains)
         best = best_of(gains)
         if best < 0:
             return
-        apply_flip(view, i, best)
+        apply_flip(ws, i, best)
 
 
 @bare
-def fit_sociality(view, i, line, y):
+def fit_sociality(ws, i, line, y):
     """s_i, and r_i when directed, at their best; returns the fall of Q. The rows of i stay as they were."""
     total = 0.0
-    if not view.has_sociality:
+    if not ws.has_sociality:
         return total
-    for incoming in range(2 if view.directed else 1):
-        row, links = (view.into, view.links_in) if incoming else (view.out, view.links_out)
-        values, exps = (view.receiver, view.exp_receiver) if incoming else (view.sender, view.exp_sender)
-        span = gather_row(view.law, row, links, i, y, line)
-        axis = Axis(values[i], view.priors.sociality, view.lower, BOUND)
-        delta, fall = minimise_line(view.law, line, span, axis, NEWTON_STEPS)
+    for incoming in range(2 if ws.directed else 1):
+        row, links = (ws.into, ws.links_in) if incoming else (ws.out, ws.links_out)
+        values, exps = (ws.receiver, ws.exp_receiver) if incoming else (ws.sender, ws.exp_sender)
+        span = gather_row(ws.law, row, links, i, y, line)
+        axis = Axis(values[i], ws.priors.sociality, ws.lower, BOUND)
+        delta, fall = minimise_line(ws.law, line, span, axis, NEWTON_STEPS)
         values[i] += delta
         exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
         total += fall

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.problem import Priors, Problem, State, copy_state
-from klafter.core.workspace import look
+from klafter.core.workspace import open_workspace
 from klafter.search.dense.lbfgs import fit_parameters
 from klafter.search.dense.weights_kernels import derivatives, place
 
@@ -78,11 +78,11 @@ def value_and_slope(problem: Problem, state: State) -> tuple[Free, np.ndarray, C
     """The free entries, where they stand, and the function of them that the step minimises (Q up to a constant)."""
     free = free_entries(problem, state)
     precisions = _precisions(problem, free, len(state.z))
-    view = look(problem, copy_state(state))
+    ws = open_workspace(problem, copy_state(state))
 
     def at(theta):
-        place(view, theta)
-        loss, slope, _ = derivatives(view, False)
+        place(ws, theta)
+        loss, slope, _ = derivatives(ws, False)
         return loss + 0.5 * (precisions * theta**2).sum(), slope + precisions * theta
 
     return free, pack(free, state.w, state.offset, state.sender, state.receiver, state.coefficients), at
@@ -91,14 +91,14 @@ def value_and_slope(problem: Problem, state: State) -> tuple[Free, np.ndarray, C
 def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, tol: float = FINE) -> State:
     """The state with W, b, s, r and g nearer to the minimum of Q."""
     state = copy_state(state)
-    fit_parameters(look(problem, state), iterations, tol)
+    fit_parameters(open_workspace(problem, state), iterations, tol)
     return state
 
 
 def price_of_parameters(problem: Problem, state: State) -> float:
     """T/2 sum of log(1 + curvature / precision) over W, b, s, r and g: what Laplace's method charges for them."""
     free = free_entries(problem, state)
-    curvatures = derivatives(look(problem, copy_state(state)), True)[2]
+    curvatures = derivatives(open_workspace(problem, copy_state(state)), True)[2]
     return (
         0.5 * problem.priors.temperature * float(np.log1p(curvatures / _precisions(problem, free, len(state.z))).sum())
     )

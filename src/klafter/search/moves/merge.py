@@ -6,7 +6,7 @@ import numpy as np
 
 from klafter.core.objective import total
 from klafter.core.problem import Problem, State, add_communities, copy_state, keep_communities
-from klafter.core.workspace import View, look
+from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.dense.flip_kernels import PASSES, descend
 from klafter.search.dense.row_reset import choose_anew
 from klafter.search.dense.weights import ROUGH, fit_weights
@@ -27,14 +27,14 @@ def drop_empty(state: State) -> State:
 
 def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[State, float]:
     """Fit the weights of some communities and the memberships of some nodes; the state, and Q there."""
-    view = look(problem, state)
+    ws = open_workspace(problem, state)
     for _ in range(POLISH):
         for k in columns:
             if state.z[k].any():
-                fit_column(view, k, False)
-        if descend(view, nodes, -1, PASSES) == 0.0:
+                fit_column(ws, k, False)
+        if descend(ws, nodes, -1, PASSES) == 0.0:
             break
-    return drop_empty(state), total(view)
+    return drop_empty(state), total(ws)
 
 
 def without(state: State, k: int) -> State:
@@ -42,12 +42,12 @@ def without(state: State, k: int) -> State:
     return copy_state(keep_communities(state, np.arange(len(state.z)) != k))
 
 
-def bereft(problem: Problem, state: State, k: int) -> tuple[State, View]:
+def bereft(problem: Problem, state: State, k: int) -> tuple[State, Workspace]:
     """The same, after its members chose anew: a few that hold two communities often have one of their own instead."""
     members, state = np.flatnonzero(state.z[k]), without(state, k)
-    view = look(problem, state)
-    choose_anew(view, members)
-    return state, view
+    ws = open_workspace(problem, state)
+    choose_anew(ws, members)
+    return state, ws
 
 
 def folded(problem: Problem, state: State, k: int) -> State:
@@ -162,17 +162,17 @@ def is_handful(state: State) -> np.ndarray:
 
 def worth(problem: Problem, state: State, among: np.ndarray, most: float = np.inf) -> float:
     """Q, and the price of the free weights of the communities that are marked; Q alone if that is above ``most``."""
-    return worth_of(look(problem, state), among, most)
+    return worth_of(open_workspace(problem, state), among, most)
 
 
-def worth_of(view: View, among: np.ndarray, most: float = np.inf) -> float:
-    value = total(view)
-    return value + evidence(view, among) if value < most else value
+def worth_of(ws: Workspace, among: np.ndarray, most: float = np.inf) -> float:
+    value = total(ws)
+    return value + evidence(ws, among) if value < most else value
 
 
 def free_price(problem: Problem, state: State) -> float:
     """The price of all free weights."""
-    return evidence(look(problem, state), everyone(state))
+    return evidence(open_workspace(problem, state), everyone(state))
 
 
 def everyone(state: State) -> np.ndarray:
@@ -190,8 +190,8 @@ def without_idlers(problem: Problem, state: State, judged: Callable = everyone) 
     for k in range(len(state.z) - 1, -1, -1):
         if not judged(state)[k]:
             continue
-        candidate, view = bereft(problem, state, k)
-        there = worth_of(view, judged(candidate), here + NEAR)
+        candidate, ws = bereft(problem, state, k)
+        there = worth_of(ws, judged(candidate), here + NEAR)
         if here <= there < here + NEAR:
             candidate = fit_weights(problem, candidate, tol=ROUGH)
             there = worth(problem, candidate, judged(candidate))

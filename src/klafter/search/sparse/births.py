@@ -12,7 +12,7 @@ from klafter.search.sparse.nonbacktracking import alike, echoes, unexplained
 from klafter.search.sparse.responsibility_kernels import owe_rows
 from klafter.search.sparse.state import Problem, State, with_room
 from klafter.search.sparse.threads import Crew
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
 FIRST, ALIKE, FACTOR = 10, 80, 1.5  # size of the first set, from a walk or from echoes, and its growth
@@ -75,9 +75,9 @@ def births(
                 continue
             if used == len(state.size):
                 state = with_room(state, used + 64)
-            view = look(problem, state)
-            make_trade(view, nodes, NOTHING, np.array([used]), z, w)
-            owe_rows(view, nodes[z[0]], owed, residual)
+            ws = open_workspace(problem, state)
+            make_trade(ws, nodes, NOTHING, np.array([used]), z, w)
+            owe_rows(ws, nodes[z[0]], owed, residual)
             fresh[nodes[z[0]]] = False
             used, born, idle = used + 1, born + 1, 0
     return state, born
@@ -89,11 +89,11 @@ def what_is_owed(
     """rho of every entry, and its sum by node; nothing but in the rows of some nodes if these are given."""
     if among is not None:
         owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(problem.n)
-        owe_rows(look(problem, state), among.astype(np.int32), owed, residual)
+        owe_rows(open_workspace(problem, state), among.astype(np.int32), owed, residual)
         return owed, residual
     owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
     every = np.arange(problem.n, dtype=np.int32)
-    crew.blocks(lambda low, high: owe_rows(look(problem, state), every[low:high], owed, residual), problem.n)
+    crew.blocks(lambda low, high: owe_rows(open_workspace(problem, state), every[low:high], owed, residual), problem.n)
     return owed, residual
 
 
@@ -107,12 +107,12 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
 
 def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed) -> tuple[Any, Any, Any]:
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
-    view, growth = look(problem, state), own_space(problem, crew).growth
-    first = walk_set(view, owed, residual, seed, FIRST, growth) if rows is None else alike(rows, seed, ALIKE)
-    inside, w, gain = grow(view, owed, first, FACTOR, hope, growth)
+    ws, growth = open_workspace(problem, state), own_space(problem, crew).growth
+    first = walk_set(ws, owed, residual, seed, FIRST, growth) if rows is None else alike(rows, seed, ALIKE)
+    inside, w, gain = grow(ws, owed, first, FACTOR, hope, growth)
     if gain <= 0 or len(inside) < 2:
         return None, None, None
-    around = around_set(view, owed, inside, 2 * len(inside), growth)
+    around = around_set(ws, owed, inside, 2 * len(inside), growth)
     nodes = np.union1d(inside, around).astype(np.int32)
     return nodes, np.isin(nodes, inside)[None, :], np.array([w])
 
@@ -139,9 +139,9 @@ def births_among(
         nodes, z, w = _grown(problem, state, owed, residual, None, hope, crew, seed)
         if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, crew)) <= 0:
             continue
-        view = look(problem, state)
-        make_trade(view, nodes, NOTHING, np.array([first + len(born)]), z, w)
+        ws = open_workspace(problem, state)
+        make_trade(ws, nodes, NOTHING, np.array([first + len(born)]), z, w)
         inside = nodes[np.flatnonzero(z[0])]
-        owe_rows(view, inside, owed, residual)
+        owe_rows(ws, inside, owed, residual)
         born.append(Trade(gain, NOTHING, inside, np.ones((1, len(inside)), bool), w))
     return born

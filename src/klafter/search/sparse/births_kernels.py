@@ -63,10 +63,10 @@ def touch(seen, touched, number, j):
 
 
 @kernel
-def walk_set(view, owed, residual, seed, size, scratch):
+def walk_set(ws, owed, residual, seed, size, scratch):
     """The nodes that two steps of a random walk along rho from the seed reach most."""
     score, seen, touched, number = scratch.score, scratch.seen, scratch.touched, scratch.number
-    start, node = view.start, view.node
+    start, node = ws.start, ws.node
     touch(seen, touched, number, np.int32(seed))
     score[seed] += 1.0
     low, high = start[seed], start[seed + 1]
@@ -88,10 +88,10 @@ def walk_set(view, owed, residual, seed, size, scratch):
 
 
 @bare
-def spread(view, owed, i, sign, scratch):
+def spread(ws, owed, i, sign, scratch):
     """What all nodes owe to links with i, added to their c_j or taken back."""
     score, seen, touched, number = scratch.score, scratch.seen, scratch.touched, scratch.number
-    start, node = view.start, view.node
+    start, node = ws.start, ws.node
     touch(seen, touched, number, i)
     for p in range(start[i], start[i + 1]):
         touch(seen, touched, number, node[p])
@@ -99,18 +99,18 @@ def spread(view, owed, i, sign, scratch):
 
 
 @bare
-def enter(view, owed, old, new, scratch):
+def enter(ws, owed, old, new, scratch):
     """Make the scores c_j of set ``old`` those of ``new``: only where they differ."""
     inside = scratch.inside
     for v in range(len(new)):
         inside[new[v]] += 2
     for v in range(len(old)):
         if inside[old[v]] == 1:
-            spread(view, owed, old[v], -1.0, scratch)
+            spread(ws, owed, old[v], -1.0, scratch)
             inside[old[v]] = 0
     for v in range(len(new)):
         if inside[new[v]] == 2:
-            spread(view, owed, new[v], 1.0, scratch)
+            spread(ws, owed, new[v], 1.0, scratch)
         inside[new[v]] = 1
 
 
@@ -163,9 +163,9 @@ def nth_largest(values, count, rank):
 
 
 @inner
-def rank(view, nodes, size, scratch):
+def rank(ws, nodes, size, scratch):
     """The ``size`` nodes that add most to the set, by c_j - theta (t_j R + r_j T) half; with E and P of the set."""
-    send, receive, half = view.send, view.receive, view.half
+    send, receive, half = ws.send, ws.receive, ws.half
     score, touched, inside, value = scratch.score, scratch.touched, scratch.inside, scratch.value
     links, send_sum, receive_sum, own = 0.0, 0.0, 0.0, 0.0
     for v in range(len(nodes)):
@@ -175,7 +175,7 @@ def rank(view, nodes, size, scratch):
         send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
     pairs = half * (send_sum * receive_sum - own)
     w = links / at_least(pairs, 1e-300)
-    theta = w / math.log1p(w / view.background) if w > 0.0 else 0.0
+    theta = w / math.log1p(w / ws.background) if w > 0.0 else 0.0
     for v in range(scratch.number[0]):
         j = touched[v]
         t, there = send[j], inside[j]
@@ -186,37 +186,37 @@ def rank(view, nodes, size, scratch):
 
 
 @kernel
-def around_set(view, owed, nodes, size, scratch):
+def around_set(ws, owed, nodes, size, scratch):
     """The ``size`` nodes that add most to the set."""
-    enter(view, owed, nodes[:0], nodes, scratch)
-    chosen, _, _ = rank(view, nodes, size, scratch)
+    enter(ws, owed, nodes[:0], nodes, scratch)
+    chosen, _, _ = rank(ws, nodes, size, scratch)
     forget(scratch)
     return chosen
 
 
 @kernel
-def grow(view, owed, nodes, factor, hope, scratch):
+def grow(ws, owed, nodes, factor, hope, scratch):
     """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path."""
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
     size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
-    enter(view, owed, nodes[:0], nodes, scratch)
+    enter(ws, owed, nodes[:0], nodes, scratch)
     beyond = 2 if hope == 1.0 else 3  # a weak community shows on a path that is less smooth
     while len(nodes) > 1 and (length < best + beyond or length < EARLY) and length < LONGEST:
         if stop[length] + len(nodes) > len(scratch.path):
             break
         size *= factor
-        grown, e_c, p_c = rank(view, nodes, np.int64(size), scratch)
+        grown, e_c, p_c = rank(ws, nodes, np.int64(size), scratch)
         for v in range(len(nodes)):
             scratch.path[stop[length] + v] = nodes[v]
         stop[length + 1] = stop[length] + len(nodes)
         links[length], pairs[length] = e_c, at_least(p_c, 1e-300)
-        gain = e_c * math.log1p(e_c / pairs[length] / (hope * view.background)) - e_c - price(view, len(nodes))
+        gain = e_c * math.log1p(e_c / pairs[length] / (hope * ws.background)) - e_c - price(ws, len(nodes))
         if gain > best_gain:
             best, best_gain = length, gain
         length += 1
         if len(grown) <= len(nodes):
             break
-        enter(view, owed, nodes, grown, scratch)
+        enter(ws, owed, nodes, grown, scratch)
         nodes = grown
     forget(scratch)
     if length == 0:

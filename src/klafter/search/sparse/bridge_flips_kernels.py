@@ -42,11 +42,11 @@ def desk(k: int) -> Desk:
 
 
 @bare
-def take_steps(view, j, first, other, strength, desk):
+def take_steps(ws, j, first, other, strength, desk):
     """(L z_j)_k for every k with one above 0, listed in ``near``; with rows of L for columns, (L' z_j)_k."""
     number = 0
-    for m in range(view.start[j], view.start[j] + view.held[j]):
-        l = view.member[m]
+    for m in range(ws.start[j], ws.start[j] + ws.held[j]):
+        l = ws.member[m]
         for q in range(first[l], first[l + 1]):
             if strength[q] > 0.0:
                 k = other[q]
@@ -58,32 +58,32 @@ def take_steps(view, j, first, other, strength, desk):
 
 
 @bare
-def steps_from(view, ties, j, source, desk):
+def steps_from(ws, ties, j, source, desk):
     """Steps of a node's memberships in its dyad with j, as source or as target."""
     if source:
-        return take_steps(view, j, ties.into_start, ties.into_other, ties.into_strength, desk)
-    return take_steps(view, j, ties.start, ties.other, ties.strength, desk)
+        return take_steps(ws, j, ties.into_start, ties.into_other, ties.into_strength, desk)
+    return take_steps(ws, j, ties.start, ties.other, ties.strength, desk)
 
 
 @bare
-def tally_tie_flips(view, ties, i, desk):
+def tally_tie_flips(ws, ties, i, desk):
     """Link terms of the flips of i into its communities and those that reach its neighbours; returns their number."""
     mine, seen, gain, back, touched = desk.mine, desk.seen, desk.gain, desk.back, desk.touched
-    mark_row(view, i, mine)
-    spread(view, i, ties.start, ties.other, ties.strength, desk.out)
-    spread(view, i, ties.into_start, ties.into_other, ties.into_strength, desk.into)
+    mark_row(ws, i, mine)
+    spread(ws, i, ties.start, ties.other, ties.strength, desk.out)
+    spread(ws, i, ties.into_start, ties.into_other, ties.into_strength, desk.into)
     n_touched = 0
-    for m in range(view.start[i], view.start[i] + view.held[i]):
-        k = view.member[m]
+    for m in range(ws.start[i], ws.start[i] + ws.held[i]):
+        k = ws.member[m]
         seen[k], gain[k], back[k] = True, 0.0, 0.0
         touched[n_touched] = k
         n_touched += 1
-    for p in range(view.start[i], view.start[i + 1]):
-        j, source = view.node[p], p < view.middle[i]
-        number = steps_from(view, ties, j, source, desk)
-        a = exposure_factor(view, i, p)
-        x = a * (view.background + reached(view, j, desk.out if source else desk.into))
-        chance = link_chance(view.counts, x)
+    for p in range(ws.start[i], ws.start[i + 1]):
+        j, source = ws.node[p], p < ws.middle[i]
+        number = steps_from(ws, ties, j, source, desk)
+        a = exposure_factor(ws, i, p)
+        x = a * (ws.background + reached(ws, j, desk.out if source else desk.into))
+        chance = link_chance(ws.counts, x)
         for q in range(number):
             k = desk.near[q]
             if not seen[k]:
@@ -91,22 +91,22 @@ def tally_tie_flips(view, ties, i, desk):
                 touched[n_touched] = k
                 n_touched += 1
             step = a * desk.step[k]
-            gain[k] += link_change(view.counts, view.value[p], x, chance, -step if mine[k] else step)
+            gain[k] += link_change(ws.counts, ws.value[p], x, chance, -step if mine[k] else step)
             desk.step[k] = 0.0
-    for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
-        number = steps_from(view, ties, view.hidden_node[p], p < view.hidden_middle[i], desk)
+    for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+        number = steps_from(ws, ties, ws.hidden_node[p], p < ws.hidden_middle[i], desk)
         for q in range(number):
             k = desk.near[q]
             if seen[k]:
-                back[k] += hidden_factor(view, i, p) * desk.step[k]
+                back[k] += hidden_factor(ws, i, p) * desk.step[k]
             desk.step[k] = 0.0
-    withdraw(view, i, ties.start, ties.other, desk.out)
-    withdraw(view, i, ties.into_start, ties.into_other, desk.into)
+    withdraw(ws, i, ties.start, ties.other, desk.out)
+    withdraw(ws, i, ties.into_start, ties.into_other, desk.into)
     return n_touched
 
 
 @bare
-def tie_flip_gain(view, ties, i, k, desk):
+def tie_flip_gain(ws, ties, i, k, desk):
     """gain = sum_links [h(x + d a s_j) - h(x)]
               - d {half sum_l (t_i L_kl R_l' + r_i L_lk T_l') - hidden + T log((N - s)/s)}
 
@@ -114,40 +114,40 @@ def tie_flip_gain(view, ties, i, k, desk):
     with their bridges die elsewhere.
     """
     mine = desk.mine
-    t, r, inside = view.send[i], view.receive[i], mine[k]
-    s = view.size[k] - (1 if inside else 0)
+    t, r, inside = ws.send[i], ws.receive[i], mine[k]
+    s = ws.size[k] - (1 if inside else 0)
     if s == 0:
         return -math.inf
     pairs = 0.0
     for q in range(ties.start[k], ties.start[k + 1]):
         l = ties.other[q]
-        pairs += ties.strength[q] * t * (view.receive_sum[l] - (r if mine[l] else 0.0))
+        pairs += ties.strength[q] * t * (ws.receive_sum[l] - (r if mine[l] else 0.0))
     for q in range(ties.into_start[k], ties.into_start[k + 1]):
         l = ties.into_other[q]
-        pairs += ties.into_strength[q] * r * (view.send_sum[l] - (t if mine[l] else 0.0))
-    rest = view.half * pairs - desk.back[k] + view.temperature * math.log((view.n - s) / s)
+        pairs += ties.into_strength[q] * r * (ws.send_sum[l] - (t if mine[l] else 0.0))
+    rest = ws.half * pairs - desk.back[k] + ws.temperature * math.log((ws.n - s) / s)
     return desk.gain[k] + (rest if inside else -rest)
 
 
 @bare
-def best_tie_flip(view, ties, i, desk):
+def best_tie_flip(ws, ties, i, desk):
     """The flip of z_ik with the largest gain: (k, gain), or (-1, 0)."""
-    n_touched = tally_tie_flips(view, ties, i, desk)
-    full = view.start[i] + view.held[i] == view.start[i + 1]
+    n_touched = tally_tie_flips(ws, ties, i, desk)
+    full = ws.start[i] + ws.held[i] == ws.start[i + 1]
     best, best_gain = -1, ENOUGH
     for m in range(n_touched):
         k = desk.touched[m]
         desk.seen[k] = False
         if not (full and not desk.mine[k]):
-            value = tie_flip_gain(view, ties, i, k, desk)
+            value = tie_flip_gain(ws, ties, i, k, desk)
             if value > best_gain:
                 best, best_gain = k, value
-    mark_row(view, i, desk.mine)
+    mark_row(ws, i, desk.mine)
     return best, best_gain
 
 
 @kernel
-def settle_ties(view, ties, low, high, flags, around, desk):
+def settle_ties(ws, ties, low, high, flags, around, desk):
     """Take the best flips of each flagged node of low..high until none gains; flag neighbours of those that changed.
 
     With an empty ``around`` nothing is changed: flags stay only where some flip gains. Returns the total gain.
@@ -155,30 +155,30 @@ def settle_ties(view, ties, low, high, flags, around, desk):
     total = 0.0
     for i in range(low, high):
         while flags[i]:
-            k, value = best_tie_flip(view, ties, i, desk)
+            k, value = best_tie_flip(ws, ties, i, desk)
             flags[i] = k >= 0
             if k < 0 or len(around) == 0:
                 break
             total += value
-            flip(view, i, k)
-            for p in range(view.start[i], view.start[i + 1]):
-                around[view.node[p]] = True
+            flip(ws, i, k)
+            for p in range(ws.start[i], ws.start[i + 1]):
+                around[ws.node[p]] = True
     return total
 
 
 @kernel
-def lean_ties(view, ties, low, high, which, chance, ends, desk):
+def lean_ties(ws, ties, low, high, which, chance, ends, desk):
     """The chances of the nodes low..high to hold the communities that a flip of theirs is tried for."""
     total = 0
     for i in range(low, high):
-        for m in range(tally_tie_flips(view, ties, i, desk)):
+        for m in range(tally_tie_flips(ws, ties, i, desk)):
             k = desk.touched[m]
             desk.seen[k] = False
-            value = tie_flip_gain(view, ties, i, k, desk)
+            value = tie_flip_gain(ws, ties, i, k, desk)
             p = 1.0 / (1.0 + math.exp(min(max(value if desk.mine[k] else -value, -CLIP), CLIP)))
             if p > FAINT:
                 which[total], chance[total] = k, p
                 total += 1
-        mark_row(view, i, desk.mine)
+        mark_row(ws, i, desk.mine)
         ends[i - low] = total
     return total

@@ -35,7 +35,7 @@ from klafter.search.sparse.membership_posterior import chances
 from klafter.search.sparse.state import Problem, State, copy_state, members, memberships, without_empty
 from klafter.search.sparse.threads import Crew
 from klafter.search.sparse.weights import FLOOR, factor_prior, prices
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 OWED = 0.05  # share of a link owed to the background below which the search for bridges passes over it
 HALVINGS = 30  # of the interval in which the best strength of a bridge lies
@@ -134,7 +134,7 @@ def owed_links(problem: Problem, state: State, ties: Ties | None, crew: Crew) ->
         owed, _ = what_is_owed(problem, state, crew)
     else:
         owed = np.zeros(len(problem.node), np.float32)
-        crew.blocks(lambda low, high: owe_ties(look(problem, state), ties, low, high, owed), problem.n)
+        crew.blocks(lambda low, high: owe_ties(open_workspace(problem, state), ties, low, high, owed), problem.n)
     if problem.half < 1.0:
         return sparse.csr_array((owed, problem.node, problem.start), shape=(problem.n, problem.n))
     row = np.repeat(np.arange(problem.n), np.diff(problem.start))
@@ -148,13 +148,13 @@ def taken(problem: Problem, state: State, ties: Ties, pairs: np.ndarray, guess: 
     old, strengths = bridges(ties, directed=directed)
     ties = with_pairs(problem, ties, pairs)
     start, nodes = members(problem, state)
-    view = look(problem, state)
+    ws = open_workspace(problem, state)
     for (k, l), b, hint in zip(
         np.concatenate([pairs, old]).tolist(),
         np.concatenate([np.zeros(len(pairs)), strengths]),
         np.concatenate([guess, np.zeros(len(old))]),
     ):
-        best, worth = tie_worth(view, ties, nodes[start[k] : start[k + 1]], k, l, b, hint, HALVINGS)
+        best, worth = tie_worth(ws, ties, nodes[start[k] : start[k + 1]], k, l, b, hint, HALVINGS)
         set_strength(problem, ties, k, l, best if worth > price else 0.0)
     return without_idle(problem, ties)
 
@@ -165,7 +165,7 @@ def totals(problem: Problem, state: State, ties: Ties, crew: Crew) -> TieTotals:
 
     def block(low, high):
         part = np.zeros((3, len(ties.other) + 1))
-        return tally_ties(look(problem, state), ties, low, high, part, sent, received), part
+        return tally_ties(open_workspace(problem, state), ties, low, high, part, sent, received), part
 
     parts = crew.blocks(block, problem.n)
     by_rows = np.append(np.argsort(ties.place, kind="stable"), len(ties.other))
@@ -204,14 +204,14 @@ def _with_strengths(ties: Ties, strength: np.ndarray) -> Ties:
 
 def _factor_steps(problem: Problem, state: State, ties: Ties, sums: TieTotals, rounds: int = 2) -> tuple[State, Ties]:
     """t, and r when directed; then mean degree factors of 1, every x unchanged."""
-    view, as_source, rows = look(problem, state), (state.send, state.send_sum), ties[:3]
+    ws, as_source, rows = open_workspace(problem, state), (state.send, state.send_sum), ties[:3]
     for _ in range(rounds):
         if problem.half == 1.0:
             as_target = (state.receive, state.receive_sum)
-            factor_ties(view, sums.sent, *as_source, *as_target, *rows, True)
-            factor_ties(view, sums.received, *as_target, *as_source, *ties[3:6], False)
+            factor_ties(ws, sums.sent, *as_source, *as_target, *rows, True)
+            factor_ties(ws, sums.received, *as_target, *as_source, *ties[3:6], False)
         else:
-            factor_ties(view, sums.sent, *as_source, *as_source, *rows, True)
+            factor_ties(ws, sums.sent, *as_source, *as_source, *rows, True)
             state.receive[:], state.receive_sum[:] = state.send, state.send_sum
     send, receive = state.send.mean(), state.receive.mean()
     for values, mean in ((state.send, send), (state.send_sum, send), (state.receive, receive)):
@@ -228,22 +228,24 @@ def settle(problem: Problem, state: State, ties: Ties, crew: Crew) -> tuple[Stat
     for _ in range(TURNS):
 
         def score(low, high, flags=flags):
-            settle_ties(look(problem, state), ties, low, high, flags, NONE, crew.scratch(lambda: desk(size), size))
+            settle_ties(
+                open_workspace(problem, state), ties, low, high, flags, NONE, crew.scratch(lambda: desk(size), size)
+            )
 
         crew.blocks(score, problem.n)
         if not flags.any():
             break
         around = np.zeros(problem.n, np.bool_)
-        settle_ties(look(problem, state), ties, 0, problem.n, flags, around, desk(size))
+        settle_ties(open_workspace(problem, state), ties, 0, problem.n, flags, around, desk(size))
         flags = around
     return without_empty(problem, state), renumbered(problem, state, ties)
 
 
 def leanings(problem: Problem, state: State, ties: Ties) -> sparse.csr_array:
     """(n, K) chances of memberships given the rest, bridges included."""
-    size, view = len(state.size), look(problem, state)
+    size, ws = len(state.size), open_workspace(problem, state)
     z, partners = memberships(problem, state), np.diff(ties.start) + np.diff(ties.into_start)
     links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
     room = np.minimum(state.held + links @ (z @ partners), size)
     space = desk(size)
-    return chances(problem, state, room, lambda *rows: lean_ties(view, ties, *rows, space))
+    return chances(problem, state, room, lambda *rows: lean_ties(ws, ties, *rows, space))

@@ -54,13 +54,13 @@ define_reference(Patch, PatchType, list(PATCH))
 
 
 @kernel
-def cut_patch(view, nodes, out, local, mine, old, room, links, hidden):
+def cut_patch(ws, nodes, out, local, mine, old, room, links, hidden):
     """The patch of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
 
     ``local`` is (n,), -1 everywhere before and after; ``mine`` is (K,), false. ``links`` and ``hidden`` are the most
     entries there may be.
     """
-    start, node, hidden_node = view.start, view.node, view.hidden_node
+    start, node, hidden_node = ws.start, ws.node, ws.hidden_node
     near, factor, base, value = np.zeros(links, np.int64), np.empty(links), np.empty(links), np.empty(links)
     hidden_near, hidden_a = np.zeros(hidden, np.int64), np.empty(hidden)
     stop, hidden_stop = np.zeros(len(nodes) + 1, np.int64), np.zeros(len(nodes) + 1, np.int64)
@@ -69,36 +69,36 @@ def cut_patch(view, nodes, out, local, mine, old, room, links, hidden):
     at, hidden_at = 0, 0
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
-        mark_row(view, i, mine)
+        mark_row(ws, i, mine)
         for c in range(len(out)):
             old[c, v] = mine[out[c]]
             mine[out[c]] = False
         for p in range(start[i], start[i + 1]):
             j = node[p]
             if local[j] >= 0:
-                near[at], value[at] = local[j], view.value[p]
-                factor[at] = exposure_factor(view, i, p)
-                base[at] = shared_strength(view, j, mine)
+                near[at], value[at] = local[j], ws.value[p]
+                factor[at] = exposure_factor(ws, i, p)
+                base[at] = shared_strength(ws, j, mine)
                 at += 1
         stop[v + 1] = at
-        for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
+        for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
             if local[hidden_node[p]] >= 0:
                 hidden_near[hidden_at] = local[hidden_node[p]]
-                hidden_a[hidden_at] = hidden_factor(view, i, p)
+                hidden_a[hidden_at] = hidden_factor(ws, i, p)
                 hidden_at += 1
         hidden_stop[v + 1] = hidden_at
         for c in range(len(out)):
             mine[out[c]] = old[c, v]
-        mark_row(view, i, mine)
+        mark_row(ws, i, mine)
     for v in range(len(nodes)):
         local[nodes[v]] = -1
     return Patch(stop, near, factor, base, value, hidden_stop, hidden_near, hidden_a, room)
 
 
 @bare
-def patch_pairs(view, nodes, patch, z, c):
+def patch_pairs(ws, nodes, patch, z, c):
     """P_c and the size of column c."""
-    send, receive = view.send, view.receive
+    send, receive = ws.send, ws.receive
     size, send_sum, receive_sum, own, hidden = np.int64(0), 0.0, 0.0, 0.0, 0.0
     for v in range(len(nodes)):
         if z[c, v]:
@@ -108,7 +108,7 @@ def patch_pairs(view, nodes, patch, z, c):
             for p in range(patch.hidden_start[v], patch.hidden_start[v + 1]):
                 if z[c, patch.hidden_node[p]]:
                     hidden += 0.5 * patch.hidden_factor[p]
-    return view.half * (send_sum * receive_sum - own) - hidden, size
+    return ws.half * (send_sum * receive_sum - own) - hidden, size
 
 
 @inlined
@@ -122,25 +122,25 @@ def added_strength(z, w, v, j):
 
 
 @kernel
-def patch_loss(view, nodes, patch, z, w):
+def patch_loss(ws, nodes, patch, z, w):
     """-sum_links h + sum_c [w_c P_c + price(S_c)]."""
     start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
-    loss, counts = 0.0, view.counts
+    loss, counts = 0.0, ws.counts
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
             x = factor[p] * (base[p] + added_strength(z, w, v, node[p]))
             loss -= 0.5 * link_term(counts, value[p], x, link_chance(counts, x))
     for c in range(len(w)):
-        pairs, size = patch_pairs(view, nodes, patch, z, c)
-        loss += w[c] * pairs + price(view, size)
+        pairs, size = patch_pairs(ws, nodes, patch, z, c)
+        loss += w[c] * pairs + price(ws, size)
     return loss
 
 
 @kernel
-def patch_weights(view, nodes, patch, z, w):
+def patch_weights(ws, nodes, patch, z, w):
     """w_c <- sum_{links in c} m_ij w_c / u_ij / P_c."""
     start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
-    credit, counts = np.zeros(len(w)), view.counts
+    credit, counts = np.zeros(len(w)), ws.counts
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
             u = added_strength(z, w, v, node[p])
@@ -152,15 +152,15 @@ def patch_weights(view, nodes, patch, z, w):
                     if z[c, v] and z[c, node[p]]:
                         credit[c] += share * w[c]
     for c in range(len(w)):
-        pairs, _ = patch_pairs(view, nodes, patch, z, c)
+        pairs, _ = patch_pairs(ws, nodes, patch, z, c)
         if pairs > 0.0:
             w[c] = credit[c] / pairs
 
 
 @kernel
-def patch_flips(view, nodes, patch, z, w):
+def patch_flips(ws, nodes, patch, z, w):
     """Flip every membership of the patch that gains, column by column; returns how many did."""
-    send, receive, counts = view.send, view.receive, view.counts
+    send, receive, counts = ws.send, ws.receive, ws.counts
     start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
     hidden_start, hidden_node, hidden_a, room = patch.hidden_start, patch.hidden_node, patch.hidden_factor, patch.room
     flips = 0
@@ -186,8 +186,8 @@ def patch_flips(view, nodes, patch, z, w):
             for p in range(hidden_start[v], hidden_start[v + 1]):
                 if z[c, hidden_node[p]]:
                     back += hidden_a[p]
-            pairs = view.half * (t * (receive_sum - inside * r) + r * (send_sum - inside * t)) - back
-            rest = w[c] * pairs + view.temperature * math.log((view.n - others) / others)
+            pairs = ws.half * (t * (receive_sum - inside * r) + r * (send_sum - inside * t)) - back
+            rest = w[c] * pairs + ws.temperature * math.log((ws.n - others) / others)
             gain += rest if inside else -rest
             if gain > ENOUGH:
                 d = -1 if inside else 1
@@ -199,15 +199,15 @@ def patch_flips(view, nodes, patch, z, w):
 
 
 @kernel
-def make_trade(view, nodes, out, into, z, w):
+def make_trade(ws, nodes, out, into, z, w):
     """Give up ``out`` for columns z, which become communities ``into``."""
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
         for c in range(len(out)):
-            if holds(view, i, out[c]):
-                leave(view, i, out[c])
+            if holds(ws, i, out[c]):
+                leave(ws, i, out[c])
         for c in range(len(into)):
             if z[c, v]:
-                join(view, i, into[c])
+                join(ws, i, into[c])
     for c in range(len(into)):
-        view.strength[into[c]] = w[c]
+        ws.strength[into[c]] = w[c]

@@ -51,31 +51,31 @@ def expected_count(counts, y, x, chance):
 
 
 @bare
-def price(view, s):
+def price(ws, s):
     """lambda^2 + T (log S + log C(N, S)) of a community of s; nothing for an empty one."""
     if s == 0:
         return 0.0
-    n = view.n
+    n = ws.n
     ways = math.lgamma(n + 1.0) - math.lgamma(s + 1.0) - math.lgamma(n - s + 1.0)
-    return view.penalty + view.temperature * (math.log(s) + ways)
+    return ws.penalty + ws.temperature * (math.log(s) + ways)
 
 
 @inlined
-def exposure_factor(view, i, p):
+def exposure_factor(ws, i, p):
     """a of entry p in the row of i: t_i r_j as source, r_i t_j as target."""
-    j = view.node[p]
-    if p < view.middle[i]:
-        return view.send[i] * view.receive[j]
-    return view.receive[i] * view.send[j]
+    j = ws.node[p]
+    if p < ws.middle[i]:
+        return ws.send[i] * ws.receive[j]
+    return ws.receive[i] * ws.send[j]
 
 
 @inlined
-def hidden_factor(view, i, p):
+def hidden_factor(ws, i, p):
     """a of hidden entry p in the row of i."""
-    j = view.hidden_node[p]
-    if p < view.hidden_middle[i]:
-        return view.send[i] * view.receive[j]
-    return view.receive[i] * view.send[j]
+    j = ws.hidden_node[p]
+    if p < ws.hidden_middle[i]:
+        return ws.send[i] * ws.receive[j]
+    return ws.receive[i] * ws.send[j]
 
 
 @inlined
@@ -90,24 +90,24 @@ def common_strength(start, held, member, strength, j, mine):
 
 
 @inlined
-def shared_strength(view, j, mine):
+def shared_strength(ws, j, mine):
     """u_ij = e + sum of w_k over the communities of j that are also mine."""
-    return view.background + common_strength(view.start, view.held, view.member, view.strength, j, mine)
+    return ws.background + common_strength(ws.start, ws.held, ws.member, ws.strength, j, mine)
 
 
 @bare
-def mark_row(view, i, mine):
+def mark_row(ws, i, mine):
     """Set the marks of the communities of i, or clear them the second time."""
-    first = view.start[i]
-    for m in range(first, first + view.held[i]):
-        mine[view.member[m]] ^= True
+    first = ws.start[i]
+    for m in range(first, first + ws.held[i]):
+        mine[ws.member[m]] ^= True
 
 
 @bare
-def look_ahead(view, low, high):
+def look_ahead(ws, low, high):
     """Read what entries low..high will need of their nodes: such loads wait for memory together, but one after the
     other in a loop with branches. Returns a number that keeps the compiler from leaving them out."""
-    node, held, receive, member, start = view.node, view.held, view.receive, view.member, view.start
+    node, held, receive, member, start = ws.node, ws.held, ws.receive, ws.member, ws.start
     read = 0.0
     for p in range(low, high):
         j = node[p]
@@ -116,23 +116,23 @@ def look_ahead(view, low, high):
 
 
 @inlined
-def tally_flips(view, i, mine, seen, gain, back, touched):
+def tally_flips(ws, i, mine, seen, gain, back, touched):
     """Link terms of the flips of i into its communities and its neighbours', which are marked; returns their number."""
-    start, held, member, counts = view.start, view.held, view.member, view.counts
-    strength, background = view.strength, view.background
+    start, held, member, counts = ws.start, ws.held, ws.member, ws.counts
+    strength, background = ws.strength, ws.background
     first, stop = start[i], start[i + 1]
-    n_touched = 0 if look_ahead(view, first, stop) >= 0.0 else -1
-    mark_row(view, i, mine)
+    n_touched = 0 if look_ahead(ws, first, stop) >= 0.0 else -1
+    mark_row(ws, i, mine)
     for m in range(first, first + held[i]):
         k = member[m]
         seen[k], gain[k], back[k] = True, 0.0, 0.0
         touched[n_touched] = k
         n_touched += 1
     for p in range(first, stop):
-        j = view.node[p]
+        j = ws.node[p]
         if held[j] == 0:
             continue
-        a = exposure_factor(view, i, p)
+        a = exposure_factor(ws, i, p)
         x = a * (background + common_strength(start, held, member, strength, j, mine))
         chance = link_chance(counts, x)
         for m in range(start[j], start[j] + held[j]):
@@ -142,66 +142,66 @@ def tally_flips(view, i, mine, seen, gain, back, touched):
                 touched[n_touched] = k
                 n_touched += 1
             step = a * strength[k]
-            gain[k] += link_change(counts, view.value[p], x, chance, -step if mine[k] else step)
-    for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
-        j = view.hidden_node[p]
+            gain[k] += link_change(counts, ws.value[p], x, chance, -step if mine[k] else step)
+    for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+        j = ws.hidden_node[p]
         for m in range(start[j], start[j] + held[j]):
             k = member[m]
             if seen[k]:
-                back[k] += hidden_factor(view, i, p)
+                back[k] += hidden_factor(ws, i, p)
     return n_touched
 
 
 @bare
-def best_flip(view, i, mine, seen, gain, back, touched):
+def best_flip(ws, i, mine, seen, gain, back, touched):
     """The flip of z_ik with the largest gain among i's communities and its neighbours': (k, gain), or (-1, 0).
 
     gain = sum_{j in N(i), j in k} [h(x + d a w_k) - h(x)]
            - d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)},   d = +1 to join, -1 to leave;
     s, T', R' without i. The last member's leaving gives the whole price back.
     """
-    n_touched = tally_flips(view, i, mine, seen, gain, back, touched)
-    full = view.start[i] + view.held[i] == view.start[i + 1]
+    n_touched = tally_flips(ws, i, mine, seen, gain, back, touched)
+    full = ws.start[i] + ws.held[i] == ws.start[i + 1]
     best, best_gain = -1, ENOUGH
     for m in range(n_touched):
         k = touched[m]
         seen[k] = False
         if not (full and not mine[k]):
-            value = gain[k] + flip_rest(view, i, k, mine[k], back[k])
+            value = gain[k] + flip_rest(ws, i, k, mine[k], back[k])
             if value > best_gain:
                 best, best_gain = k, value
-    mark_row(view, i, mine)
+    mark_row(ws, i, mine)
     return best, best_gain
 
 
 @bare
-def flip_rest(view, i, k, inside, back):
+def flip_rest(ws, i, k, inside, back):
     """The part of a flip's gain that is not links: -d {w_k (half (t_i R' + r_i T') - hidden) + T log((N - s)/s)}."""
-    t, r, s = view.send[i], view.receive[i], view.size[k]
+    t, r, s = ws.send[i], ws.receive[i], ws.size[k]
     if inside and s == 1:  # the last member leaves: the community dies
-        return price(view, s)
-    send_sum, receive_sum = view.send_sum[k], view.receive_sum[k]
+        return price(ws, s)
+    send_sum, receive_sum = ws.send_sum[k], ws.receive_sum[k]
     if inside:
         send_sum, receive_sum, s = send_sum - t, receive_sum - r, s - 1
-    pairs = view.half * (t * receive_sum + r * send_sum) - back
-    rest = view.strength[k] * pairs + view.temperature * math.log((view.n - s) / s)
+    pairs = ws.half * (t * receive_sum + r * send_sum) - back
+    rest = ws.strength[k] * pairs + ws.temperature * math.log((ws.n - s) / s)
     return rest if inside else -rest
 
 
 @bare
-def join(view, i, k):
+def join(ws, i, k):
     """z_ik becomes 1."""
-    view.member[view.start[i] + view.held[i]] = k
-    view.held[i] += 1
-    view.size[k] += 1
-    view.send_sum[k] += view.send[i]
-    view.receive_sum[k] += view.receive[i]
+    ws.member[ws.start[i] + ws.held[i]] = k
+    ws.held[i] += 1
+    ws.size[k] += 1
+    ws.send_sum[k] += ws.send[i]
+    ws.receive_sum[k] += ws.receive[i]
 
 
 @bare
-def leave(view, i, k):
+def leave(ws, i, k):
     """z_ik becomes 0."""
-    start, held, member = view.start, view.held, view.member
+    start, held, member = ws.start, ws.held, ws.member
     first = start[i]
     last = first + held[i] - 1
     for m in range(first, last + 1):
@@ -209,49 +209,49 @@ def leave(view, i, k):
             member[m] = member[last]
             break
     held[i] -= 1
-    view.size[k] -= 1
-    view.send_sum[k] -= view.send[i]
-    view.receive_sum[k] -= view.receive[i]
+    ws.size[k] -= 1
+    ws.send_sum[k] -= ws.send[i]
+    ws.receive_sum[k] -= ws.receive[i]
 
 
 @kernel
-def settle_rows(view, low, high, flags, around):
+def settle_rows(ws, low, high, flags, around):
     """Take the best flips of each flagged node of low..high until none gains; flag neighbours of those that changed.
 
     With an empty ``around`` nothing is changed: flags stay only where some flip gains. Returns the total gain, the
     exact fall of the objective.
     """
-    start, node = view.start, view.node
-    size = len(view.size)
+    start, node = ws.start, ws.node
+    size = len(ws.size)
     mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     gain, back, touched = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
     total = 0.0
     for i in range(low, high):
         while flags[i]:
-            k, value = best_flip(view, i, mine, seen, gain, back, touched)
+            k, value = best_flip(ws, i, mine, seen, gain, back, touched)
             flags[i] = k >= 0
             if k < 0 or len(around) == 0:
                 break
             total += value
-            flip(view, i, k)
+            flip(ws, i, k)
             for p in range(start[i], start[i + 1]):
                 around[node[p]] = True
     return total
 
 
 @bare
-def flip(view, i, k):
+def flip(ws, i, k):
     """z_ik becomes 1 - z_ik."""
-    if holds(view, i, k):
-        leave(view, i, k)
+    if holds(ws, i, k):
+        leave(ws, i, k)
     else:
-        join(view, i, k)
+        join(ws, i, k)
 
 
 @bare
-def holds(view, i, k):
+def holds(ws, i, k):
     """Whether i is in community k."""
-    start, held, member = view.start, view.held, view.member
+    start, held, member = ws.start, ws.held, ws.member
     first = start[i]
     for m in range(first, first + held[i]):  # noqa: SIM110
         if member[m] == k:

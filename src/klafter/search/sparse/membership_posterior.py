@@ -13,7 +13,7 @@ from scipy import sparse
 from klafter.jit.decorators import kernel
 from klafter.search.sparse.kernels import flip_rest, mark_row, tally_flips
 from klafter.search.sparse.state import Problem, State, memberships
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 FAINT = 1e-3  # a chance below this is left out
 AT_ONCE = 4_000_000  # chances for which there is room
@@ -21,22 +21,22 @@ CLIP = 50.0
 
 
 @kernel
-def lean_rows(view, low, high, which, chance, ends):
+def lean_rows(ws, low, high, which, chance, ends):
     """The chances of the nodes low..high to hold their communities and their neighbours', one node after the other."""
-    size = len(view.size)
+    size = len(ws.size)
     mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     gain, back, touched = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
     total = 0
     for i in range(low, high):
-        for m in range(tally_flips(view, i, mine, seen, gain, back, touched)):
+        for m in range(tally_flips(ws, i, mine, seen, gain, back, touched)):
             k = touched[m]
             seen[k] = False
-            value = gain[k] + flip_rest(view, i, k, mine[k], back[k])
+            value = gain[k] + flip_rest(ws, i, k, mine[k], back[k])
             p = 1.0 / (1.0 + math.exp(min(max(value if mine[k] else -value, -CLIP), CLIP)))
             if p > FAINT:
                 which[total], chance[total] = k, p
                 total += 1
-        mark_row(view, i, mine)
+        mark_row(ws, i, mine)
         ends[i - low] = total
     return total
 
@@ -44,8 +44,8 @@ def lean_rows(view, low, high, which, chance, ends):
 def leanings(problem: Problem, state: State) -> sparse.csr_array:
     """(n, K) chances of memberships; at T = 0, where nothing is chance, the memberships."""
     links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
-    view, room = look(problem, state), state.held + links @ state.held
-    return chances(problem, state, room, lambda *rows: lean_rows(view, *rows))
+    ws, room = open_workspace(problem, state), state.held + links @ state.held
+    return chances(problem, state, room, lambda *rows: lean_rows(ws, *rows))
 
 
 def chances(problem: Problem, state: State, room: np.ndarray, lean: Callable[..., int]) -> sparse.csr_array:

@@ -15,7 +15,7 @@ from klafter.search.sparse.exchange_kernels import make_trade
 from klafter.search.sparse.splits_kernels import second_vector
 from klafter.search.sparse.state import Problem, State, members, memberships, restless, with_room, without_empty
 from klafter.search.sparse.threads import Crew
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 EDGE, CERTAIN = 1.08, 0.485  # a split needs an eigenvalue above 1.08 times a random graph's, 1/sqrt(d), or 0.485
 TURNS = 60  # of power iteration
@@ -51,7 +51,7 @@ def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[St
             continue
         extra = max(len(trade.w) - len(trade.out), 0)
         into = np.concatenate([trade.out, np.arange(used, used + extra)])[: len(trade.w)]
-        make_trade(look(problem, state), trade.nodes, trade.out, into, trade.z, trade.w)
+        make_trade(open_workspace(problem, state), trade.nodes, trade.out, into, trade.z, trade.w)
         state.tested[into] = 0
         gone.update(trade.out.tolist())
         used, made = used + extra, made + 1
@@ -100,7 +100,7 @@ def divided(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) ->
     """Two communities for one, if its second eigenvector stands out."""
     nodes, space = parts.of(k), own_space(problem, crew)
     vector = np.sin(1.0 + np.arange(len(nodes)) * 2.399963)  # any start that is not special
-    patch, _, _ = cut(look(problem, state), problem, state, nodes, np.array([k]), space.local)
+    patch, _, _ = cut(open_workspace(problem, state), problem, state, nodes, np.array([k]), space.local)
     value, degree = second_vector(patch, state.strength[k], vector, TURNS)
     if value < min(EDGE / np.sqrt(max(degree, 1e-12)), CERTAIN):
         return None
@@ -241,7 +241,7 @@ def given_up(problem: Problem, state: State, some: np.ndarray) -> State:
     parts, none = Parts(*members(problem, state)), np.zeros(0)
     for k in some:
         mine = parts.of(k)
-        make_trade(look(problem, state), mine, np.array([k]), NOTHING, np.zeros((0, len(mine)), bool), none)
+        make_trade(open_workspace(problem, state), mine, np.array([k]), NOTHING, np.zeros((0, len(mine)), bool), none)
     return without_empty(problem, state)
 
 

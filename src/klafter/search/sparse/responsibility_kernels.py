@@ -9,17 +9,17 @@ from klafter.search.sparse.kernels import look_ahead, mark_row, shared_strength
 
 
 @kernel
-def owe_rows(view, nodes, owed, residual):
+def owe_rows(ws, nodes, owed, residual):
     """rho of every entry in the rows of some nodes, and its sum by row."""
-    start, node, value, background = view.start, view.node, view.value, view.background
-    mine = np.zeros(len(view.size), np.bool_)
+    start, node, value, background = ws.start, ws.node, ws.value, ws.background
+    mine = np.zeros(len(ws.size), np.bool_)
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
-        mark_row(view, i, mine)
+        mark_row(ws, i, mine)
         first, stop = start[i], start[i + 1]
-        total = 0.0 if look_ahead(view, first, stop) >= 0.0 else math.inf
+        total = 0.0 if look_ahead(ws, first, stop) >= 0.0 else math.inf
         for p in range(first, stop):
-            owed[p] = value[p] * background / shared_strength(view, node[p], mine)
+            owed[p] = value[p] * background / shared_strength(ws, node[p], mine)
             total += owed[p]
         residual[i] = total
-        mark_row(view, i, mine)
+        mark_row(ws, i, mine)

@@ -7,7 +7,7 @@ from klafter.search.sparse.kernels import settle_rows
 from klafter.search.sparse.state import Problem, State, without_empty
 from klafter.search.sparse.threads import Crew
 from klafter.search.sparse.weights import fit_totals, objective_from, weight_step
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 NONE = np.zeros(0, np.bool_)
 WARM_UP = 3  # rounds of weights and flips before degree factors are free
@@ -30,11 +30,11 @@ def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4, among: n
     if among is not None:
         flags[among] = True
     for _ in range(rounds):
-        crew.blocks(lambda low, high: settle_rows(look(problem, state), low, high, flags, NONE), problem.n)  # noqa: B023
+        crew.blocks(lambda low, high: settle_rows(open_workspace(problem, state), low, high, flags, NONE), problem.n)  # noqa: B023
         if not flags.any():
             break
         around = np.zeros(problem.n, np.bool_)
-        settle_rows(look(problem, state), 0, problem.n, flags, around)
+        settle_rows(open_workspace(problem, state), 0, problem.n, flags, around)
         flags = around
     return without_empty(problem, state)
 

@@ -22,19 +22,19 @@ from klafter.search.sparse.kernels import (
 
 
 @bare
-def tally_pairs(view, i, mine, totals):
+def tally_pairs(ws, i, mine, totals):
     """The row's part of sum t_i r_i z_ik and of the sum of a over hidden dyads inside, the background last."""
-    last = len(view.size)
-    own = view.send[i] * view.receive[i]
+    last = len(ws.size)
+    own = ws.send[i] * ws.receive[i]
     totals[1, last] += own
-    for m in range(view.start[i], view.start[i] + view.held[i]):
-        totals[1, view.member[m]] += own
-    for p in range(view.hidden_start[i], view.hidden_start[i + 1]):
-        j = view.hidden_node[p]
-        a = 0.5 * hidden_factor(view, i, p)
+    for m in range(ws.start[i], ws.start[i] + ws.held[i]):
+        totals[1, ws.member[m]] += own
+    for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+        j = ws.hidden_node[p]
+        a = 0.5 * hidden_factor(ws, i, p)
         totals[2, last] += a
-        for m in range(view.start[j], view.start[j] + view.held[j]):
-            k = view.member[m]
+        for m in range(ws.start[j], ws.start[j] + ws.held[j]):
+            k = ws.member[m]
             if mine[k]:
                 totals[2, k] += a
 
@@ -52,46 +52,46 @@ def first_above(sorted, low, high, bound):
 
 
 @kernel
-def fit_rows(view, low, high, totals):
+def fit_rows(ws, low, high, totals):
     """What the objective alone needs of the rows low..high, each link looked at once; returns sum_links h."""
-    start, node = view.start, view.node
-    mine = np.zeros(len(view.size), np.bool_)
+    start, node = ws.start, ws.node
+    mine = np.zeros(len(ws.size), np.bool_)
     fit, read = 0.0, 0.0
     for i in range(low, high):
-        first, stop = start[i], view.middle[i]
-        if view.half < 1.0:
+        first, stop = start[i], ws.middle[i]
+        if ws.half < 1.0:
             first = first_above(node, first, stop, i)
-        read += look_ahead(view, first, stop)
-        mark_row(view, i, mine)
-        tally_pairs(view, i, mine, totals)
+        read += look_ahead(ws, first, stop)
+        mark_row(ws, i, mine)
+        tally_pairs(ws, i, mine, totals)
         for p in range(first, stop):
-            x = exposure_factor(view, i, p) * shared_strength(view, node[p], mine)
-            fit += link_term(view.counts, view.value[p], x, link_chance(view.counts, x))
-        mark_row(view, i, mine)
+            x = exposure_factor(ws, i, p) * shared_strength(ws, node[p], mine)
+            fit += link_term(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
+        mark_row(ws, i, mine)
     return fit if read >= 0.0 else -math.inf
 
 
 @kernel
-def tally_rows(view, low, high, totals, sent, received, fitted):
+def tally_rows(ws, low, high, totals, sent, received, fitted):
     """Sums over the rows low..high that the weights need; returns sum_links h if asked for, a sixth of the work.
 
     ``totals`` is (3, K + 1), the background last: expected counts credited to each community, sum t_i r_i z_ik,
     and the sum of a over hidden dyads inside. ``sent`` and ``received`` take the expected counts of each node.
     """
-    start, held, member, counts, background = view.start, view.held, view.member, view.counts, view.background
-    node, value, strength = view.node, view.value, view.strength
-    mine = np.zeros(len(view.size), np.bool_)
-    last = len(view.size)
+    start, held, member, counts, background = ws.start, ws.held, ws.member, ws.counts, ws.background
+    node, value, strength = ws.node, ws.value, ws.strength
+    mine = np.zeros(len(ws.size), np.bool_)
+    last = len(ws.size)
     fit, read = 0.0, 0.0
     for i in range(low, high):
-        read += look_ahead(view, start[i], start[i + 1])
-        mark_row(view, i, mine)
-        tally_pairs(view, i, mine, totals)
-        as_source, as_target, middle = 0.0, 0.0, view.middle[i]
+        read += look_ahead(ws, start[i], start[i + 1])
+        mark_row(ws, i, mine)
+        tally_pairs(ws, i, mine, totals)
+        as_source, as_target, middle = 0.0, 0.0, ws.middle[i]
         for p in range(start[i], start[i + 1]):
             j, y = node[p], value[p]
             u = background + common_strength(start, held, member, strength, j, mine)
-            x = exposure_factor(view, i, p) * u
+            x = exposure_factor(ws, i, p) * u
             chance = link_chance(counts, x)
             if fitted:
                 fit += 0.5 * link_term(counts, y, x, chance)
@@ -107,5 +107,5 @@ def tally_rows(view, low, high, totals, sent, received, fitted):
                 if mine[k]:
                     totals[0, k] += credit * strength[k]
         sent[i], received[i] = as_source, as_target
-        mark_row(view, i, mine)
+        mark_row(ws, i, mine)
     return fit if read >= 0.0 else -math.inf

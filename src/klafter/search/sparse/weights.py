@@ -16,7 +16,7 @@ from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.tally_kernels import fit_rows, tally_rows
 from klafter.search.sparse.threads import Crew
 from klafter.search.sparse.weights_kernels import factor_step
-from klafter.search.sparse.workspace import look
+from klafter.search.sparse.workspace import open_workspace
 
 FLOOR = 1e-12  # of the background: a link that nothing explains must stay possible
 
@@ -36,7 +36,7 @@ def totals(problem: Problem, state: State, crew: Crew) -> Totals:
     sent, received = np.empty(problem.n), np.empty(problem.n)
 
     def work(*rows):
-        return tally_rows(look(problem, state), *rows, sent, received, False)
+        return tally_rows(open_workspace(problem, state), *rows, sent, received, False)
 
     return _summed(problem, state, crew, work, sent, received)
 
@@ -44,7 +44,7 @@ def totals(problem: Problem, state: State, crew: Crew) -> Totals:
 def fit_totals(problem: Problem, state: State, crew: Crew) -> Totals:
     """One pass for the objective alone, in half the time: no expected counts."""
     none = np.zeros(0)
-    return _summed(problem, state, crew, lambda *rows: fit_rows(look(problem, state), *rows), none, none)
+    return _summed(problem, state, crew, lambda *rows: fit_rows(open_workspace(problem, state), *rows), none, none)
 
 
 def _summed(problem: Problem, state: State, crew: Crew, work, sent, received) -> Totals:
@@ -140,14 +140,14 @@ def weight_step(problem: Problem, state: State, crew: Crew, *, factors: bool = T
 
 
 def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2) -> State:
-    view, as_source = look(problem, state), (state.send, state.send_sum)
+    ws, as_source = open_workspace(problem, state), (state.send, state.send_sum)
     for _ in range(rounds):
         if problem.half == 1.0:
             as_target = (state.receive, state.receive_sum)
-            factor_step(view, sums.sent, *as_source, *as_target, True)
-            factor_step(view, sums.received, *as_target, *as_source, False)
+            factor_step(ws, sums.sent, *as_source, *as_target, True)
+            factor_step(ws, sums.received, *as_target, *as_source, False)
         else:
-            factor_step(view, sums.sent, *as_source, *as_source, True)
+            factor_step(ws, sums.sent, *as_source, *as_source, True)
             state.receive[:], state.receive_sum[:] = state.send, state.send_sum
     return _rescaled(state)
 

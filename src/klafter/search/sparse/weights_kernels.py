@@ -7,35 +7,35 @@ from klafter.search.sparse.kernels import at_least, mark_row, shared_strength
 
 
 @kernel
-def factor_step(view, expected, own, own_sum, other, other_sum, as_source):
+def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
     """t_i <- (a + m_i) / (a + e sum_{j != i} r_j + sum_{k of i} w_k (R_k - r_i) - sum_{hidden ij} r_j u_ij), in order.
 
     ``own`` and ``other`` are t and r or the reverse; they are one array when the graph is undirected.
     """
-    start, held, member, hidden_middle = view.start, view.held, view.member, view.hidden_middle
-    a = view.shrinkage
+    start, held, member, hidden_middle = ws.start, ws.held, ws.member, ws.hidden_middle
+    a = ws.shrinkage
     everybody = 0.0
-    for i in range(view.n):
+    for i in range(ws.n):
         everybody += other[i]
-    shared = view.half < 1.0
-    mine = np.zeros(len(view.size), np.bool_)
-    for i in range(view.n):
+    shared = ws.half < 1.0
+    mine = np.zeros(len(ws.size), np.bool_)
+    for i in range(ws.n):
         first = start[i]
-        rate = view.background * (everybody - other[i])
+        rate = ws.background * (everybody - other[i])
         for m in range(first, first + held[i]):
             k = member[m]
-            rate += view.strength[k] * (other_sum[k] - other[i])
-        low, high = view.hidden_start[i], view.hidden_start[i + 1]
+            rate += ws.strength[k] * (other_sum[k] - other[i])
+        low, high = ws.hidden_start[i], ws.hidden_start[i + 1]
         if as_source:
             high = hidden_middle[i]
         else:
             low = hidden_middle[i]
         if low < high:
-            mark_row(view, i, mine)
+            mark_row(ws, i, mine)
             for p in range(low, high):
-                j = view.hidden_node[p]
-                rate -= other[j] * shared_strength(view, j, mine)
-            mark_row(view, i, mine)
+                j = ws.hidden_node[p]
+                rate -= other[j] * shared_strength(ws, j, mine)
+            mark_row(ws, i, mine)
         change = (a + expected[i]) / (a + at_least(rate, 0.0)) - own[i]
         own[i] += change
         if shared:

@@ -12,24 +12,24 @@ from klafter.jit.structs import define_reference
 from klafter.search.sparse.state import Problem, State
 
 
-class ViewType(types.StructRef):
+class WorkspaceType(types.StructRef):
     """The type of views in kernels."""
 
 
-class View(structref.StructRefProxy):
+class Workspace(structref.StructRefProxy):
     """A reference to the fields, as kernels take it."""
 
 
-define_reference(View, ViewType, [*Problem._fields, *State._fields])
+define_reference(Workspace, WorkspaceType, [*Problem._fields, *State._fields])
 
 
 @kernel
-def look(problem, state):
+def open_workspace(problem, state):
     """A view of problem and state; their arrays are shared.
 
     Every thread takes a view of its own: kernels count references to its arrays, and two would wait for each other.
     """
-    return View(
+    return Workspace(
         problem.n, problem.half, problem.counts, problem.penalty, problem.temperature, problem.shrinkage,
         problem.start, problem.middle, problem.node, problem.value,
         problem.hidden_start, problem.hidden_middle, problem.hidden_node,
