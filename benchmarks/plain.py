@@ -18,14 +18,13 @@ from scipy.special import expit, gammaln
 
 from klafter.core import objective as core_objective
 from klafter.core.problem import BOUND
-from klafter.search.dense import engine as dense
-from klafter.search.dense import lbfgs, weights
+from klafter.search.dense import lbfgs, score, weights
 from klafter.search.dense.birth_kernels import PASSES
 from klafter.search.dense.flip_kernels import TINY_GAIN
 from klafter.search.dense.row_reset import NEWTON_STEPS as CHOICE_STEPS
 from klafter.search.dense.row_reset import STARTS
 from klafter.search.dense.weights_kernels import NEWTON_STEPS
-from klafter.search.moves import merge as moves
+from klafter.search.moves import birth, death, flip, row_reset
 
 
 class PlainView:
@@ -151,7 +150,7 @@ def leave_all(ws, i) -> None:
         ws.state.sender[i] = ws.state.receiver[i] = 0.0
 
 
-def choose_anew(ws, nodes) -> float:
+def reset_rows(ws, nodes) -> float:
     """Each node leaves its communities, forgets its sociality, joins again, and stays there if Q fell."""
     total, state = 0.0, ws.state
     for i in nodes:
@@ -331,7 +330,7 @@ def derivatives(ws, with_curvature):
     return data_loss(ws), *vectors
 
 
-def evidence(ws, among) -> float:
+def laplace_evidence(ws, among) -> float:
     rows, columns = ws.free.rows, ws.free.columns
     curvatures = derivatives(ws, True)[2][: len(rows)]
     prices = np.log1p(curvatures / weights.weight_precisions(ws.priors, len(ws.z))[rows, columns])
@@ -419,14 +418,13 @@ def plain_kernels():
     """Within, the dense search runs on the functions above."""
     swaps = [
         (core_objective, {"open_workspace": PlainView, "total": total}),
-        (dense, {
-            "open_workspace": PlainView, "descend": descend, "births": births, "choose_anew": choose_anew,
-            "fit_parameters": fit_parameters,
-        }),
-        (moves, {
-            "open_workspace": PlainView, "total": total, "descend": descend, "fit_column": fit_column,
-            "evidence": evidence, "choose_anew": choose_anew,
-        }),
+        (birth, {"open_workspace": PlainView, "births": births, "total": total}),
+        (flip, {"open_workspace": PlainView, "descend": descend, "fit_parameters": fit_parameters,
+                "fit_column": fit_column, "total": total}),
+        (row_reset, {"open_workspace": PlainView, "reset_rows": reset_rows, "fit_parameters": fit_parameters,
+                     "total": total}),
+        (death, {"open_workspace": PlainView}),
+        (score, {"open_workspace": PlainView, "total": total, "laplace_evidence": laplace_evidence}),
         (weights, {"open_workspace": PlainView, "fit_parameters": fit_parameters}),
     ]  # fmt: skip
     with ExitStack() as stack:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+os.environ["KLAFTER_CHECK_CLAIMS"] = "1"  # after every accepted move the claimed change is the change of the objective
+
 
 @pytest.fixture(scope="session")
 def data_home() -> Path:

@@ -14,9 +14,11 @@ from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm
 from klafter.graph import Graph
 from klafter.search.dense import engine as dense
-from klafter.search.dense.row_reset import choose_anew
+from klafter.search.dense.row_reset import reset_rows
 from klafter.search.dense.weights import fit_weights
-from klafter.search.moves.merge import try_deaths
+from klafter.search.moves.death import deaths
+from klafter.search.moves.flip import flip_sweep
+from klafter.search.moves.row_reset import reset_sweep
 
 N = 7
 cases = st.fixed_dictionaries(
@@ -38,7 +40,7 @@ def test_the_fall_that_is_told_is_the_fall_of_the_objective(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before, after = oracles.objective(graph, problem, state), copy_state(state)
     ws = open_workspace(problem, after)
-    fall = choose_anew(ws, np.arange(N))
+    fall = reset_rows(ws, np.arange(N))
     assert fall >= 0.0
     assert before - oracles.objective(graph, problem, after) == pytest.approx(fall, rel=1e-7, abs=1e-7)
     assert oracles.is_fresh(ws, after)  # what is derived from the state followed
@@ -50,12 +52,12 @@ def test_nodes_of_two_communities_that_sociality_explained_join_both():
     problem = make_problem(graph, Law(FAMILIES["bernoulli"].code), make_priors())
     rng = np.random.default_rng(0)
     z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
-    best = objective(problem, dense.settle(problem, dense.init(problem, rng, z), rng))
+    best = objective(problem, flip_sweep(problem, dense.init(problem, rng, z), rng))
     before, after = [], []
     for _ in range(4):
         stuck = dense.step(problem, dense.init(problem, rng), rng)
         before.append(objective(problem, stuck))
-        after.append(objective(problem, dense.reconsider(problem, stuck, rng)))
+        after.append(objective(problem, reset_sweep(problem, stuck, rng)))
         assert objective(problem, stuck) == before[-1]  # left as it was
     assert min(before) > best + 10.0
     assert min(after) == pytest.approx(best, abs=2.0)
@@ -69,14 +71,14 @@ def drawn_to_both():
     chances = 1 / (1 + np.exp(4.0 - z.T @ w @ z))
     links = np.triu(rng.random((90, 90)) < chances, 1)
     problem = make_problem(Graph(1.0 * (links | links.T)), Law(FAMILIES["bernoulli"].code), make_priors())
-    return problem, dense.settle(problem, dense.init(problem, rng, z), rng)
+    return problem, flip_sweep(problem, dense.init(problem, rng, z), rng)
 
 
 def test_a_community_that_is_drawn_to_both_is_not_in_the_way_of_the_two():
     problem, truth = drawn_to_both()
     wrong = copy_state(truth)
     wrong.z[:, :5] = [[0], [0], [1]]
-    choose_anew(open_workspace(problem, wrong), np.arange(5))
+    reset_rows(open_workspace(problem, wrong), np.arange(5))
     assert (wrong.z[:, :5] == [[1], [1], [0]]).all()
 
 
@@ -88,7 +90,7 @@ def test_nodes_with_a_community_of_their_own_instead_of_two_give_it_up():
     wrong.z[:3, :5] = 0
     wrong = fit_weights(problem, wrong)
     value = objective(problem, wrong)
-    state, there = try_deaths(problem, wrong, value)
+    state, there = deaths(problem, wrong, value)
     assert there == pytest.approx(objective(problem, state))
     assert there < value
     assert (state.z == truth.z).all()

@@ -12,25 +12,18 @@ from klafter.core.problem import add_communities, copy_state, empty_state, make_
 from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm
 from klafter.jit.decorators import kernel
-from klafter.search.dense import birth_kernels as sowing
-from klafter.search.dense.birth_kernels import PASSES, births
+from klafter.search.dense import birth_kernels as birth_kernels
+from klafter.search.dense.birth_kernels import PASSES
+from klafter.search.dense.communities import drop_empty, without
 from klafter.search.dense.flip_kernels import descend
 from klafter.search.dense.growth import grow_inside
+from klafter.search.dense.score import score
 from klafter.search.dense.weights import fit_weights
-from klafter.search.dense.weights_kernels import column_evidence, evidence, fit_column
-from klafter.search.moves.merge import (
-    drop_empty,
-    halves,
-    merged,
-    similar_pairs,
-    split_in_two,
-    try_deaths,
-    try_merges,
-    try_splits,
-    without,
-    without_idlers,
-    worth,
-)
+from klafter.search.dense.weights_kernels import column_evidence, fit_column, laplace_evidence
+from klafter.search.moves.birth import births
+from klafter.search.moves.death import deaths, prune
+from klafter.search.moves.merge import merged, merges, similar_pairs
+from klafter.search.moves.split import halves, split_in_two, splits
 
 N = 10
 quick = settings(max_examples=6, deadline=None, derandomize=True)
@@ -48,12 +41,12 @@ cases = st.fixed_dictionaries(
 
 @kernel
 def plant(ws, k, seed):
-    return sowing.plant(ws, k, seed, True)
+    return birth_kernels.plant(ws, k, seed, True)
 
 
 @kernel
 def around(ws, k):
-    return sowing.around(ws, k)
+    return birth_kernels.around(ws, k)
 
 
 @kernel
@@ -111,11 +104,11 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
 def test_the_evidence_of_one_community_is_its_part_of_the_whole(family, options):
     _, problem, state = oracles.draw_case(family=family, n=N, **options)
     for k in range(len(state.z)):
-        part = evidence(open_workspace(problem, state), np.arange(len(state.z)) == k)
+        part = laplace_evidence(open_workspace(problem, state), np.arange(len(state.z)) == k)
         assert own_evidence(open_workspace(problem, state), k) == pytest.approx(part)
 
 
-@pytest.mark.parametrize("attempt", [try_deaths, try_merges, try_splits])
+@pytest.mark.parametrize("attempt", [deaths, merges, splits])
 @pytest.mark.parametrize("family", FAMILIES)
 @given(options=cases)
 @quick
@@ -150,7 +143,7 @@ FIRST, SECOND = [1] * 5 + [0] * 5, [0] * 5 + [1] * 5
 def test_a_community_of_two_cliques_is_split():
     graph, problem, state = two_cliques()
     state = state_with(state, [[1] * N])
-    state, _ = try_splits(problem, state, oracles.objective(graph, problem, state))
+    state, _ = splits(problem, state, oracles.objective(graph, problem, state))
     assert sorted(state.z.tolist()) == [SECOND, FIRST]
 
 
@@ -158,7 +151,7 @@ def test_two_halves_of_a_clique_are_merged():
     graph, problem, state = two_cliques()
     state = state_with(state, [[1, 1, 1, 0, 0] + [0] * 5, [0, 0, 1, 1, 1] + [0] * 5, SECOND])
     state.w[0, 1] = state.w[1, 0] = 3.0
-    state, _ = try_merges(problem, state, oracles.objective(graph, problem, state))
+    state, _ = merges(problem, state, oracles.objective(graph, problem, state))
     assert sorted(state.z.tolist()) == [SECOND, FIRST]
 
 
@@ -166,7 +159,7 @@ def test_a_community_that_explains_nothing_dies():
     graph, problem, state = two_cliques()
     state = state_with(state, [FIRST, SECOND, [1, 0, 0, 0, 0, 1, 0, 0, 0, 0]])
     state.w[2, 2] = 0.1
-    state, _ = try_deaths(problem, state, oracles.objective(graph, problem, state))
+    state, _ = deaths(problem, state, oracles.objective(graph, problem, state))
     assert sorted(state.z.tolist()) == [SECOND, FIRST]
 
 
@@ -197,7 +190,7 @@ def test_communities_that_do_not_pay_for_their_weights_leave():
     noise = (np.random.default_rng(0).random((4, 80)) < 0.2).astype(np.uint8)
     both = np.concatenate([noise[:2], planted, noise[2:]])
     crowded = fit_weights(problem, add_communities(empty_state(problem), both, 1.0), 200)
-    left = without_idlers(problem, crowded)
+    left = prune(problem, crowded)
     assert {tuple(row) for row in left.z} == {tuple(row) for row in planted}
     everyone = np.ones(len(crowded.z), bool)
-    assert worth(problem, left, everyone[: len(left.z)]) < worth(problem, crowded, everyone)
+    assert score(problem, left, everyone[: len(left.z)]) < score(problem, crowded, everyone)

@@ -10,6 +10,7 @@ from klafter.core.families import Law
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
 from klafter.search.dense import engine as dense
+from klafter.search.moves.row_reset import reset_sweep
 from klafter.search.starts import neighbourhoods
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -26,7 +27,7 @@ def test_compiled_and_plain_search_take_the_same_path(directed):
         rng = np.random.default_rng(0)
         state, values = dense.init(problem, rng, neighbourhoods(problem, 4, rng)), []
         for _ in range(2):
-            state = dense.reconsider(problem, dense.step(problem, state, rng), rng)
+            state = reset_sweep(problem, dense.step(problem, state, rng), rng)
             values.append(dense.objective(problem, state))
         return state, values
 

@@ -11,8 +11,9 @@ from klafter.datasets import make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
 from klafter.search.dense import engine as dense
-from klafter.search.moves.merge import everyone, is_handful, worth
-from klafter.search.moves.rebuild import acquainted, rebuild
+from klafter.search.dense.score import everyone, is_handful, score
+from klafter.search.moves.flip import flip_sweep
+from klafter.search.moves.rebuild import rebuild, related_communities
 
 
 def planted(family="bernoulli", directed=False, **options):
@@ -30,10 +31,10 @@ def test_a_try_never_raises_what_it_judges_by(family, directed, temperature):
     rng = np.random.default_rng(0)
     state = dense.init(problem, rng, z[:2])
     before = copy_state(state)
-    here = worth(problem, state, everyone(state))
+    here = score(problem, state, everyone(state))
     for _ in range(4):
         state = rebuild(problem, state, everyone, rng)
-        there = worth(problem, state, everyone(state))
+        there = score(problem, state, everyone(state))
         assert there <= here + 1e-9
         here = there
     again = dense.init(problem, np.random.default_rng(0), z[:2])
@@ -45,13 +46,13 @@ def test_communities_that_share_the_work_of_others_in_a_wrong_way_are_rebuilt():
     problem = make_problem(graph, Law(FAMILIES["bernoulli"].code), make_priors(0.0, 1.0, 3.2, 1.4))
     z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
     rng = np.random.default_rng(0)
-    best = objective(problem, dense.settle(problem, dense.init(problem, rng, z), rng))
+    best = objective(problem, flip_sweep(problem, dense.init(problem, rng, z), rng))
     wrong = np.concatenate([[z[0] | z[1], z[0] & (1 - z[2])], z[2:]])
     state = dense.step(problem, dense.init(problem, rng, np.ascontiguousarray(wrong)), rng)
     assert objective(problem, state) > best + 10.0
     for _ in range(40):
         state = rebuild(problem, state, everyone, rng)
-    assert objective(problem, dense.settle(problem, state, rng)) <= best + 1.0
+    assert objective(problem, flip_sweep(problem, state, rng)) <= best + 1.0
 
 
 def test_no_communities_stay_none_and_limits_hold():
@@ -70,7 +71,7 @@ def test_those_given_up_are_different_and_have_to_do_with_the_first():
     state = dense.init(problem, np.random.default_rng(0), z)
     state.w[:] = np.array([[3.0, 2.0, 0.0], [2.0, 3.0, 0.0], [0.0, 0.0, 3.0]])
     rng = np.random.default_rng(1)
-    chosen = {tuple(sorted(acquainted(state, rng).tolist())) for _ in range(60)}
+    chosen = {tuple(sorted(related_communities(state, rng).tolist())) for _ in range(60)}
     assert chosen == {(0,), (1,), (2,), (0, 1)}
 
 

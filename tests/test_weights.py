@@ -11,7 +11,7 @@ from klafter.core.problem import BOUND, FLOOR, add_communities, empty_state, mak
 from klafter.core.workspace import open_workspace
 from klafter.graph import Graph
 from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
-from klafter.search.dense.weights_kernels import evidence, fit_column
+from klafter.search.dense.weights_kernels import fit_column, laplace_evidence
 
 quick = settings(max_examples=6, deadline=None, derandomize=True)
 cases = st.fixed_dictionaries(
@@ -102,7 +102,7 @@ def test_free_weights_are_charged_by_how_well_they_are_known(directed):
         total += np.log1p((up - 2 * here + down) / 1e-6 / (problem.priors[2] if k == m else problem.priors[3]))
     exact = 0.5 * problem.priors.temperature * total
     # a symmetric pair that both memberships reach twice is charged as two
-    charged = evidence(open_workspace(problem, state), np.ones(len(state.z), bool))
+    charged = laplace_evidence(open_workspace(problem, state), np.ones(len(state.z), bool))
     assert charged == pytest.approx(exact, rel=1e-3 if directed else 0.2)
 
 

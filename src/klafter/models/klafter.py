@@ -249,7 +249,7 @@ class KLafter(Growing):
 
     def _rebuild(self, tasks: list[Task], outcomes: list[Outcome], seeds, job, client, stop) -> None:
         """The best restarts try to rebuild some of their communities; what they find takes their place."""
-        best = np.argsort([outcome.worth for outcome in outcomes], kind="stable")[: len(seeds)].tolist()
+        best = np.argsort([outcome.score for outcome in outcomes], kind="stable")[: len(seeds)].tolist()
         pairs = [(tasks[r]._replace(seed=seed), outcomes[r]) for r, seed in zip(best, seeds)]
         with suppress(KeyboardInterrupt):  # what the restarts found is kept
             for r, outcome in zip(best, run(job, pairs, self.n_jobs, client, stop)):
@@ -323,7 +323,7 @@ class KLafter(Growing):
 
     def _keep(self, graph: Graph, outcomes: list[Outcome], unit: float) -> None:
         """The best restart gives the communities, all of them the draws."""
-        order = np.argsort([outcome.worth for outcome in outcomes], kind="stable")
+        order = np.argsort([outcome.score for outcome in outcomes], kind="stable")
         best = outcomes[order[0]]
         self.restarts_ = [as_draw(outcome.state, unit) for outcome in outcomes]
         self.point_ = self.restarts_[order[0]]

@@ -14,8 +14,8 @@ from klafter.core.draws import Draw
 from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, add_communities, copy_state, make_priors
 from klafter.sampling.lfrm_kernels import sweep, sweep_many
+from klafter.search.dense.communities import drop_empty
 from klafter.search.dense.flip_bounds import FEW
-from klafter.search.moves.merge import drop_empty
 
 SLOTS = 8  # empty columns in which a sweep may start new communities
 ALPHA_SHAPE, ALPHA_RATE = 1.0, 1.0

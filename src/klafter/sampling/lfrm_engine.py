@@ -23,7 +23,7 @@ from klafter.core.workspace import open_workspace
 from klafter.sampling import lfrm
 from klafter.sampling.irm import IRMEngine
 from klafter.search.dense import engine as dense
-from klafter.search.moves.merge import drop_empty
+from klafter.search.dense.communities import drop_empty
 from klafter.search.starts import neighbourhoods
 
 PRECISION_SHAPE, PRECISION_RATE = 1.0, 1.0

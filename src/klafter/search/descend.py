@@ -13,7 +13,7 @@ from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Problem, State
 from klafter.core.workspace import open_workspace
 from klafter.search.dense import engine as dense
-from klafter.search.moves.merge import everyone, is_handful, worth
+from klafter.search.dense.score import everyone, is_handful, score
 from klafter.search.progress import Progress, Step, iterate
 
 DOZENS = 50  # nodes below which every community is small
@@ -42,13 +42,13 @@ class Task(NamedTuple):
 class Outcome(NamedTuple):
     """Where a descent ended, how it came there, and the draws around it.
 
-    ``worth``, which adds to the objective a price for the free weights of communities, compares descents.
+    ``score``, the objective and the Laplace evidence of free weights, compares descents.
     """
 
     state: State
     problem: Problem
     objective: float
-    worth: float
+    score: float
     history: list[Step]
     converged: bool
     draws: list[State]
@@ -111,8 +111,8 @@ class Descent:
         note(0, problem, state)
         n_steps = 0 if self.stopped() else recipe.max_iter
         problem, state = iterate(self.move, (problem, state), n_steps, done, self.stop)
-        paid = worth(problem, state, paying(problem)(state))
-        return Outcome(state, problem, history[-1].objective, paid, history, converged, [])
+        lowest = score(problem, state, paying(problem)(state))
+        return Outcome(state, problem, history[-1].objective, lowest, history, converged, [])
 
 
 def paying(problem: Problem) -> Callable:
@@ -120,5 +120,5 @@ def paying(problem: Problem) -> Callable:
     return everyone if problem.dyads.n >= DOZENS else is_handful
 
 
-def by_worth(outcome: Outcome) -> float:
-    return outcome.worth
+def by_score(outcome: Outcome) -> float:
+    return outcome.score

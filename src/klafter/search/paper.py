@@ -12,9 +12,9 @@ from klafter.core.problem import BOUND, Problem, State, add_communities, copy_st
 from klafter.core.rows import load_rows
 from klafter.core.workspace import open_workspace, refresh_effects
 from klafter.jit.decorators import kernel
+from klafter.search.dense.communities import drop_empty
 from klafter.search.dense.flip_kernels import apply_flip, descend
 from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
-from klafter.search.moves.merge import drop_empty
 from klafter.search.starts import coin_flips
 
 MAX_ROW_SEARCH = 12  # communities up to which all 2^K patterns of a row are tried

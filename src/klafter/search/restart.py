@@ -10,9 +10,11 @@ from klafter.core.families import BERNOULLI
 from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, copy_state
 from klafter.search.dense import engine as dense
-from klafter.search.descend import Descent, Outcome, Recipe, Task, by_worth, paying
-from klafter.search.moves.merge import largest, without_idlers, without_majorities
+from klafter.search.dense.communities import largest, without_majorities
+from klafter.search.descend import Descent, Outcome, Recipe, Task, by_score, paying
+from klafter.search.moves.death import prune
 from klafter.search.moves.rebuild import rebuild
+from klafter.search.moves.row_reset import reset_sweep
 from klafter.search.progress import iterate
 from klafter.search.starts import above_the_mean, neighbourhoods
 
@@ -34,17 +36,17 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
     for t in range(1, n_starts(problem, recipe, task)):
         if descent.stopped():
             break
-        best = min(best, run(problem, first_state(problem, recipe, task, rng, t)), key=by_worth)
+        best = min(best, run(problem, first_state(problem, recipe, task, rng, t)), key=by_score)
     rich = best.state
     if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem, rich, recipe, rng, stop)
-        best = min(best, run(best.problem, lean(best.problem, recipe, rich)), key=by_worth)
+        best = min(best, run(best.problem, lean(best.problem, recipe, rich)), key=by_score)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
     posterior, state = unsocial(best.problem, rich) if alone else (best.problem, rich)
     draws = smooth(posterior, state, recipe, rng, descent.report, stop) if smooth else []
     if draws and not alone and recipe.n_communities is None and not descent.stopped():
-        best = min(best, run(best.problem, lean(best.problem, recipe, draws[-1])), key=by_worth)
+        best = min(best, run(best.problem, lean(best.problem, recipe, draws[-1])), key=by_score)
     return best._replace(draws=draws)
 
 
@@ -65,9 +67,9 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
         told = descent.report("rebuilding", t + 1, n_tries, objective(problem, state), state)
         return told or in_vain == PATIENCE
 
-    first = dense.reconsider(problem, outcome.state, descent.rng)
+    first = reset_sweep(problem, outcome.state, descent.rng)
     state = iterate(step, first, n_tries, done, stop)
-    return min(outcome, descent.run(problem, copy_state(state)), key=by_worth)._replace(draws=outcome.draws)
+    return min(outcome, descent.run(problem, copy_state(state)), key=by_score)._replace(draws=outcome.draws)
 
 
 def n_starts(problem: Problem, recipe: Recipe, task: Task) -> int:
@@ -104,7 +106,7 @@ def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
 
     On networks of a few dozen nodes, where every community is small, only handfuls have to.
     """
-    state = without_idlers(problem, without_majorities(problem, copy_state(draw)), paying(problem))
+    state = prune(problem, without_majorities(problem, copy_state(draw)), paying(problem))
     return largest(state, recipe.max_communities)
 
 

@@ -93,22 +93,22 @@ def grow(ws, k, price):
 
 
 @kernel
-def births(ws, seeds, slots):
-    """Try a community at each seed while slots are free; returns the fall of Q and how many were born."""
-    fall, born = 0.0, 0
-    for t in range(seeds.size):
-        if born == slots.size:
-            break
-        k = slots[born]
-        assortative = t % 3 != 2  # every third seed lends its partners to a community that need not link inside
-        size = plant(ws, k, seeds[t], assortative)
-        gain = 0.0
-        if size > 1:
-            price = column_price(ws.priors, ws.n, size)
-            gain = grow_inside(ws, k, price, PASSES) if assortative else grow(ws, k, price)
-        if gain > TINY_GAIN and ws.size[k] > 1 and gain > column_evidence(ws, k):
-            fall += gain
-            born += 1
-        else:
-            clear(ws, k)
-    return fall, born
+def propose_birth(ws, seed, k, assortative):
+    """Grow a community of column k from a seed; returns the fall of Q and the evidence of the weights that it brings.
+
+    ``assortative`` ones have the seed inside and link inside only.
+    """
+    size = plant(ws, k, seed, assortative)
+    if size < 2:
+        return 0.0, 0.0
+    price = column_price(ws.priors, ws.n, size)
+    gain = grow_inside(ws, k, price, PASSES) if assortative else grow(ws, k, price)
+    if ws.size[k] < 2:
+        return 0.0, 0.0
+    return gain, column_evidence(ws, k) if gain > TINY_GAIN else 0.0
+
+
+@kernel
+def clear_column(ws, k):
+    """Take the community of column k out of the workspace."""
+    clear(ws, k)

@@ -32,7 +32,7 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def choose_anew(ws, nodes):
+def reset_rows(ws, nodes):
     """Nodes choose one after the other, and stay as they were if Q would rise; returns its fall."""
     k = ws.z.shape[0]
     scratch = Scratch(np.empty(k, np.uint8), np.empty(k, np.uint8), np.empty(k), np.empty(k))

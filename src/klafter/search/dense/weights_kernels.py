@@ -146,7 +146,7 @@ def derivatives(ws, with_curvature):
 
 
 @kernel
-def evidence(ws, among):
+def laplace_evidence(ws, among):
     """T/2 sum of log(1 + curvature / precision) over the weights that touch the communities that are marked.
 
     What Laplace's method charges for weights that are free: Q is a mode and gives every further weight away, so a move

@@ -1,0 +1,53 @@
+"""Flips: nodes join and leave communities one at a time while the objective falls, and weights follow.
+
+The kernel judges each flip by its gain, which must exceed a threshold: rounding here, logit(u) in a Gibbs sampler.
+"""
+
+import numpy as np
+
+from klafter.core.objective import total
+from klafter.core.problem import Problem, State
+from klafter.core.workspace import Workspace, open_workspace
+from klafter.search.dense.communities import drop_empty
+from klafter.search.dense.flip_kernels import PASSES, descend
+from klafter.search.dense.weights import FINE, ITERATIONS, fit_parameters
+from klafter.search.dense.weights_kernels import fit_column
+from klafter.search.moves import proposal
+
+SWEEPS = 3  # of flips and weights between moves
+POLISH = 2  # rounds of weights and flips before a move is judged
+
+
+def flip_nodes(ws: Workspace, nodes: np.ndarray) -> float:
+    """Flips of nodes in their order, each until none gains; returns the fall of Q."""
+    before = total(ws) if proposal.CHECKED else 0.0
+    fall = descend(ws, nodes, -1, PASSES)
+    if proposal.CHECKED:
+        proposal.check_claim("flip", before, fall, total(ws))
+    return fall
+
+
+def flip_sweep(problem: Problem, state: State, rng, sweeps: int = SWEEPS, nodes=None, tol: float = FINE) -> State:
+    """Flips (of some nodes; None is all) and weights in turn until neither moves much. Changes the state in place."""
+    nodes, ws = problem.dyads.n if nodes is None else nodes, open_workspace(problem, state)
+    for _ in range(sweeps):
+        fall = flip_nodes(ws, rng.permutation(nodes))
+        alive = drop_empty(state)
+        if alive is not state:
+            state, ws = alive, open_workspace(problem, alive)
+        fit_parameters(ws, ITERATIONS, tol)
+        if fall < 1e-6:
+            break
+    return state
+
+
+def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[State, float]:
+    """Fit the weights of some communities and the memberships of some nodes; the state, and Q there."""
+    ws = open_workspace(problem, state)
+    for _ in range(POLISH):
+        for k in columns:
+            if state.z[k].any():
+                fit_column(ws, k, False)
+        if flip_nodes(ws, nodes) == 0.0:
+            break
+    return drop_empty(state), total(ws)
