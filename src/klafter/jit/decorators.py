@@ -11,6 +11,7 @@ from numba import njit, types
 from numba.core import event
 
 from klafter.jit.linker import LinkedCompiler
+from klafter.jit.plain import unless_plain
 
 log = logging.getLogger("klafter")
 
@@ -25,11 +26,13 @@ OPTIONS: dict[str, Any] = {
 }
 
 
+@unless_plain
 def kernel(function):
     """Compile to machine code on first use, release the lock, and keep the code on disk."""
     return _compiled(njit(cache=True, **OPTIONS)(function))
 
 
+@unless_plain
 def inner(function):
     """A kernel that only other kernels call."""
     compiled = _compiled(njit(pipeline_class=LinkedCompiler, **OPTIONS)(function))
@@ -50,6 +53,7 @@ def _typed_by_kind(get_call_template, args, kws):
     )
 
 
+@unless_plain
 def bare(function):
     """An inner kernel that counts no references: many times faster in short calls, but it cannot make arrays.
 
@@ -60,6 +64,7 @@ def bare(function):
     return compiled
 
 
+@unless_plain
 def inlined(function):
     """A bare kernel that is copied into its callers."""
     compiled = bare(function)
