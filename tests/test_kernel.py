@@ -11,7 +11,8 @@ from numba import njit
 from numba.core.errors import NumbaError
 
 from klafter.core.workspace import open_workspace
-from klafter.jit.decorators import announce_compilation, bare, inner, kernel
+from klafter.jit.compilation import announce_compilation
+from klafter.jit.decorators import bare, inner, kernel
 
 
 @inner

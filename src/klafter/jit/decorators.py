@@ -1,21 +1,12 @@
-"""The decorators that kernels wear, and a word to the user while they compile."""
+"""The decorators of kernels."""
 
-import gc
-import logging
-import threading
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from numba import njit, types
-from numba.core import event
 
 from klafter.jit.linker import LinkedCompiler
-
-log = logging.getLogger("klafter")
-
-SELDOM = 100_000  # new objects before garbage is looked for: at Python's 700 that is a twentieth of compilation
-
+from klafter.jit.plain import unless_plain
 
 OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -25,11 +16,13 @@ OPTIONS: dict[str, Any] = {
 }
 
 
+@unless_plain
 def kernel(function):
     """Compile to machine code on first use, release the lock, and keep the code on disk."""
     return _compiled(njit(cache=True, **OPTIONS)(function))
 
 
+@unless_plain
 def inner(function):
     """A kernel that only other kernels call."""
     compiled = _compiled(njit(pipeline_class=LinkedCompiler, **OPTIONS)(function))
@@ -50,6 +43,7 @@ def _typed_by_kind(get_call_template, args, kws):
     )
 
 
+@unless_plain
 def bare(function):
     """An inner kernel that counts no references: many times faster in short calls, but it cannot make arrays.
 
@@ -60,40 +54,9 @@ def bare(function):
     return compiled
 
 
+@unless_plain
 def inlined(function):
     """A bare kernel that is copied into its callers."""
     compiled = bare(function)
     compiled.targetoptions["forceinline"] = True
     return compiled
-
-
-class _Compiling(event.Listener):
-    """Starts a timer when something is compiled, and lets garbage lie; what is loaded from disk does not count."""
-
-    def __init__(self, timer: threading.Timer) -> None:
-        self.timer = timer
-        self.begun = False
-
-    def on_start(self, event: event.Event) -> None:
-        if not self.begun:
-            self.begun = True
-            self.timer.start()
-            if (often := gc.get_threshold())[0]:
-                gc.set_threshold(SELDOM, *often[1:])
-
-    def on_end(self, event: event.Event) -> None:
-        pass
-
-
-@contextmanager
-def announce_compilation(seconds: float = 1.5):
-    """Say so when compilation takes long: it is done once, for all later runs."""
-    timer = threading.Timer(seconds, log.warning, ["Compiling for first use; this happens once and takes a while."])
-    timer.daemon = True
-    often = gc.get_threshold()
-    with event.install_listener("numba:compile", _Compiling(timer)):
-        try:
-            yield
-        finally:
-            timer.cancel()
-            gc.set_threshold(*often)

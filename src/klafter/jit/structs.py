@@ -11,12 +11,17 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.experimental import structref
 from numba.extending import infer_getattr, lower_getattr_generic, lower_setattr_generic
 
+from klafter.jit.plain import PLAIN, define_plain
+
 POINTER = ir.PointerType(ir.IntType(8))
 HEAD = ir.LiteralStructType([ir.IntType(64), POINTER, POINTER, POINTER])  # count, destructor, its argument, the struct
 
 
 def define_reference(proxy: type, kind: type[types.StructRef], fields: list[str]) -> None:
     """Make ``proxy(*fields)`` in a kernel a reference of this kind to a new struct."""
+    if PLAIN:
+        define_plain(proxy, fields)
+        return
     default_manager.register(kind, models.StructRefModel)
     infer_getattr(type(f"{kind.__name__}Fields", (AttributeTemplate,), {"key": kind, "generic_resolve": _type_of}))
     lower_getattr_generic(kind)(_get)

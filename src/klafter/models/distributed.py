@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse as sp
 
 from klafter.graph import Graph
-from klafter.jit.decorators import announce_compilation
+from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_running
 from klafter.search.cluster import partitions, rounds
 from klafter.search.cluster.dask_executor import DaskFleet, cut_points, cut_rows, traffic_summary

@@ -13,7 +13,7 @@ from klafter.core.draws import Draw
 from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
 from klafter.core.problem import BOUND, State, make_priors, make_problem
 from klafter.graph import Graph
-from klafter.jit.decorators import announce_compilation
+from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter

@@ -11,7 +11,7 @@ from scipy import sparse as sp
 from klafter.core.draws import Draw
 from klafter.graph import Graph
 from klafter.graph.changes import change_graph
-from klafter.jit.decorators import announce_compilation
+from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 
 

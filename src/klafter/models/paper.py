@@ -11,7 +11,7 @@ from klafter.core.families import BERNOULLI, FAMILIES, Law, check_values
 from klafter.core.objective import objective
 from klafter.core.problem import BOUND, make_priors, make_problem
 from klafter.graph import Graph
-from klafter.jit.decorators import announce_compilation
+from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.sampling.lfrm import as_draw

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.draws import Draw
 from klafter.core.families import BINARIZE, FAMILIES, check_values
 from klafter.graph import Graph
-from klafter.jit.decorators import announce_compilation
+from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.checks import check_integer, check_real
 from klafter.sampling.chain import Chain, Recipe, Task, run_chain

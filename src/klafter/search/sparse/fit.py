@@ -11,7 +11,7 @@ from scipy import sparse as sp
 from klafter.core.draws import Draw
 from klafter.graph import Graph
 from klafter.graph.changes import Change
-from klafter.jit.decorators import announce_compilation
+from klafter.jit.compilation import announce_compilation
 from klafter.search.parallel import n_workers
 from klafter.search.progress import Progress, Step, iterate
 from klafter.search.sparse import bridges as sparse_bridges
