@@ -6,7 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 import klafter
-from klafter.core.families import EXPOSURE, Law
+from klafter.core.families import FAMILIES
 from klafter.core.objective import objective
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
@@ -84,7 +84,7 @@ def test_planted_communities_are_recovered(family, directed):
 @pytest.mark.parametrize("directed", [False, True])
 def test_planted_communities_are_recovered_through_exposures(directed):
     graph, truth = make_lfrm(family="exposure", directed=directed, random_state=0)
-    problem = make_problem(graph, Law(EXPOSURE), make_priors(4.0, 1.0, 3.2, 1.4), sociality=False)
+    problem = make_problem(graph, FAMILIES["exposure"].law(), make_priors(4.0, 1.0, 3.2, 1.4), sociality=False)
     rng = np.random.default_rng(0)
     state = dense.init(problem, rng)
     for _ in range(4):

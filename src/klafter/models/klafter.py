@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from klafter.core.draws import Draw
-from klafter.core.families import FAMILIES, GAUSSIAN, Law, check_values
+from klafter.core.families import FAMILIES, check_values
 from klafter.core.problem import BOUND, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.decorators import announce_compilation
@@ -207,11 +207,11 @@ class KLafter(Growing):
         """The problem in the units of the engine, and the unit of link values."""
         family = FAMILIES[self.family]
         unit = 1.0
-        if family.code == GAUSSIAN and graph.n_links:
+        if family.quadratic and graph.n_links:
             unit = float(np.sqrt((graph.links.data**2).sum() / max(graph.links.nnz, 1))) or 1.0
             graph = graph.replace(links=graph.links / unit)
         priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
-        return make_problem(graph, Law(family.code), priors, sociality=self.sociality), unit
+        return make_problem(graph, family.law(), priors, sociality=self.sociality), unit
 
     def _n_runs(self, n_nodes: int, runs: tuple[int, ...] = RUNS) -> int:
         """Restarts: predictions gain from each, and small networks can afford them."""
