@@ -7,8 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from klafter.core.families import FAMILIES, check_values, curvature, loss, slope
+from klafter.core.families import FAMILIES, Family, check_values, curvature, loss, slope
+from klafter.core.objective import flip_gains, objective, total
+from klafter.core.problem import copy_state
 from klafter.core.responses import RESPONSES
+from klafter.core.workspace import open_workspace
+from klafter.search.dense.weights import fit_weights
+from klafter.search.dense.weights_kernels import derivatives
 
 quick = settings(max_examples=30, deadline=None, derandomize=True)
 x_values = st.floats(-20, 20)
@@ -70,6 +75,55 @@ def test_draws_have_the_mean_and_the_probability_of_their_response(name):
     assert y.mean() == pytest.approx(response.mean(x)[0], abs=0.01)
     linked = y > 0.5 if name == "identity" else y > 0
     assert linked.mean() == pytest.approx(response.probability(x, 2.0)[0], abs=0.01)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=list(FAMILIES))
+def test_what_a_family_declares_is_true_of_its_loss(family):
+    law = family.law(2.5 if family.quadratic else 1.0)
+    forms = {
+        "logistic": lambda x: np.logaddexp(0.0, x),
+        "exponential": np.exp,
+        "quadratic": lambda x: 0.5 * law.precision * x**2 - 0.5 * np.log(law.precision),
+        "linear": lambda x: x,
+    }
+    for x in (0.1, 1.7) if family.nonnegative else (-2.0, 0.1, 1.7):
+        for name, form in forms.items():
+            if getattr(family, name):
+                assert loss(law, 0.0, x) == pytest.approx(form(x), rel=1e-12)
+        extra = 0.5 * law.precision if family.quadratic else 0.0
+        if family.linear_links:
+            assert loss(law, 1.0, x) - loss(law, 0.0, x) == pytest.approx(extra - law.precision * x, rel=1e-9)
+        assert np.isfinite([f(law, y, x) for f in (loss, slope, curvature) for y in (0.0, 1.0)]).all()
+    assert family.linear_links or not family.logistic
+
+
+def test_a_code_without_a_loss_is_refused():
+    with pytest.raises(ValueError, match="code 99, which loss, slope and curvature do not all know"):
+        Family("strange", 99, "logit", "0 or 1", lambda y: True)
+
+
+def test_a_precision_that_a_family_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="'poisson' has no precision"):
+        FAMILIES["poisson"].law(2.0)
+
+
+PLAIN = dict.fromkeys(("logistic", "exponential", "quadratic", "linear", "linear_links", "splits"), False)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_that_declares_nothing_is_right_and_slow(name, directed):
+    for seed in range(3):
+        case = oracles.draw_case(seed, name, directed=directed)
+        plain = case.problem._replace(law=case.problem.law._replace(**PLAIN))
+        views = [open_workspace(problem, copy_state(case.state)) for problem in (case.problem, plain)]
+        for asked in (total, lambda ws: np.array([flip_gains(ws, i) for i in range(7)])):
+            declared, undeclared = map(asked, views)
+            np.testing.assert_allclose(undeclared, declared, rtol=1e-9, atol=1e-9)
+        for declared, undeclared in zip(*(derivatives(ws, True) for ws in views)):
+            np.testing.assert_allclose(undeclared, declared, rtol=1e-9, atol=1e-9)
+        values = [objective(p, fit_weights(p, case.state, 200, 1e-12)) for p in (case.problem, plain)]
+        assert values[1] == pytest.approx(values[0], rel=1e-6)
 
 
 def test_no_loss_overflows():
