@@ -18,7 +18,7 @@ import numpy as np
 from polyagamma import random_polyagamma
 from scipy import sparse
 
-from klafter.core.families import Law
+from klafter.core.families import FAMILIES
 from klafter.core.problem import copy_state, make_priors, make_problem
 from klafter.core.workspace import open_workspace
 from klafter.datasets import load_dataset
@@ -84,7 +84,7 @@ def augmented(problem, state, n_draws: int, rng):
 def compare(network: str, n_draws: int) -> dict:
     graph = load_dataset(network)
     model = KLafter(n_init=1, n_smooth=0, random_state=0).fit(graph)
-    problem = make_problem(graph, Law(0), make_priors(0.0, 1.0, 3.2, 1.4))
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(0.0, 1.0, 3.2, 1.4))
     rng = np.random.default_rng(0)
     state = start(problem, init(problem, rng, np.ascontiguousarray(model.memberships_.T.astype(np.uint8)))).state
     row = {"communities": len(state.z)}

@@ -36,7 +36,7 @@ def draw_case(
     for matrix in v.values():
         np.fill_diagonal(matrix, 0.0)
     graph = Graph(y, directed=directed, hidden=both(rng.random((n, n)) < hidden).astype(bool), covariates=v)
-    law = Law(FAMILIES[family].code, 1.7 if family == "gaussian" else 1.0)
+    law = FAMILIES[family].law(1.7 if family == "gaussian" else 1.0)
     priors = make_priors(0.7, temperature, 2.0, 1.2, 0.9, 1.5, 4.0)
     problem = make_problem(graph, law, priors, offset=offset, sociality=sociality)
     return Case(graph, problem, draw_state(problem, k, covariates, rng))
@@ -91,7 +91,11 @@ def losses(family: str, y, x, precision: float = 1.0) -> np.ndarray:
         return np.exp(x) - y * x
     if family == "gaussian":
         return 0.5 * precision * (y - x) ** 2 - 0.5 * np.log(precision)
-    return np.where(y > 0, -np.log(-np.expm1(-np.maximum(x, 1e-12))), x)
+    if family == "cloglog":
+        return np.where(y > 0, -np.log(-np.expm1(-np.exp(x))), np.exp(x))
+    if family == "exposure":
+        return np.where(y > 0, -np.log(-np.expm1(-np.maximum(x, 1e-12))), x)
+    raise ValueError(family)
 
 
 def data_loss(graph: Graph, law: Law, state: State) -> float:

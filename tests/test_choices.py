@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from klafter.core.families import FAMILIES, Law
+from klafter.core.families import FAMILIES
 from klafter.core.objective import objective
 from klafter.core.problem import add_communities, copy_state, make_priors, make_problem
 from klafter.core.workspace import open_workspace
@@ -49,7 +49,7 @@ def test_the_fall_that_is_told_is_the_fall_of_the_objective(family, options):
 
 def test_nodes_of_two_communities_that_sociality_explained_join_both():
     graph, truth = make_lfrm(60, 3, random_state=3)
-    problem = make_problem(graph, Law(FAMILIES["bernoulli"].code), make_priors())
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors())
     rng = np.random.default_rng(0)
     z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
     best = objective(problem, flip_sweep(problem, dense.init(problem, rng, z), rng))
@@ -70,7 +70,7 @@ def drawn_to_both():
     w[2, :2] = w[:2, 2] = 2.5
     chances = 1 / (1 + np.exp(4.0 - z.T @ w @ z))
     links = np.triu(rng.random((90, 90)) < chances, 1)
-    problem = make_problem(Graph(1.0 * (links | links.T)), Law(FAMILIES["bernoulli"].code), make_priors())
+    problem = make_problem(Graph(1.0 * (links | links.T)), FAMILIES["bernoulli"].law(), make_priors())
     return problem, flip_sweep(problem, dense.init(problem, rng, z), rng)
 
 

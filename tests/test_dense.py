@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klafter.core.families import FAMILIES, Law
+from klafter.core.families import FAMILIES
 from klafter.core.problem import make_priors, make_problem
 from klafter.graph import Graph
 from klafter.sampling.smoothing import smooth
@@ -36,7 +36,9 @@ SMALL = {
 def small_problem(name, penalty, temperature, offset=True):
     pairs, n, directed = SMALL[name]
     graph = Graph(links(pairs, n, directed), directed=directed)
-    return graph, make_problem(graph, Law(0), make_priors(penalty, temperature, 3.0), offset=offset, sociality=False)
+    return graph, make_problem(
+        graph, FAMILIES["bernoulli"].law(), make_priors(penalty, temperature, 3.0), offset=offset, sociality=False
+    )
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -92,5 +94,5 @@ def test_starts_are_memberships_of_the_right_shape():
         assert z.shape == (20, 7)
         assert set(np.unique(z)) <= {0, 1}
     assert neighbourhoods(problem, 20, rng).any(axis=1).all()
-    empty = make_problem(Graph(np.zeros((5, 5))), Law(0), make_priors())
+    empty = make_problem(Graph(np.zeros((5, 5))), FAMILIES["bernoulli"].law(), make_priors())
     assert neighbourhoods(empty, 2, rng).sum() == 2

@@ -7,8 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from klafter.core.families import EXPOSURE, FAMILIES, Law, check_values, curvature, loss, slope
+from klafter.core.families import FAMILIES, Family, check_values, curvature, loss, slope
+from klafter.core.objective import flip_gains, objective, total
+from klafter.core.problem import copy_state
 from klafter.core.responses import RESPONSES
+from klafter.core.workspace import open_workspace
+from klafter.search.dense.weights import fit_weights
+from klafter.search.dense.weights_kernels import derivatives
 
 quick = settings(max_examples=30, deadline=None, derandomize=True)
 x_values = st.floats(-20, 20)
@@ -17,7 +22,7 @@ x_values = st.floats(-20, 20)
 def case(name, count, x):
     """A law, a link value it allows, and an x it allows."""
     y = {"poisson": float(count), "gaussian": count - 1.5}.get(name, float(count % 2))
-    return Law(FAMILIES[name].code, 2.5 if name == "gaussian" else 1.0), y, abs(x) + 0.01 if name == "exposure" else x
+    return FAMILIES[name].law(2.5 if name == "gaussian" else 1.0), y, abs(x) + 0.01 if name == "exposure" else x
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -44,6 +49,7 @@ DENSITIES = {
     "bernoulli": lambda y, x, tau: stats.bernoulli.logpmf(y, 1 / (1 + np.exp(-x))),
     "poisson": lambda y, x, tau: stats.poisson.logpmf(y, np.exp(x)),
     "gaussian": lambda y, x, tau: stats.norm.logpdf(y, x, 1 / np.sqrt(tau)),
+    "cloglog": lambda y, x, tau: np.log(-np.expm1(-np.exp(x))) if y else -np.exp(x),
     "exposure": lambda y, x, tau: stats.bernoulli.logpmf(y, -np.expm1(-x)),
 }
 
@@ -71,14 +77,65 @@ def test_draws_have_the_mean_and_the_probability_of_their_response(name):
     assert linked.mean() == pytest.approx(response.probability(x, 2.0)[0], abs=0.01)
 
 
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=list(FAMILIES))
+def test_what_a_family_declares_is_true_of_its_loss(family):
+    law = family.law(2.5 if family.quadratic else 1.0)
+    forms = {
+        "logistic": lambda x: np.logaddexp(0.0, x),
+        "exponential": np.exp,
+        "quadratic": lambda x: 0.5 * law.precision * x**2 - 0.5 * np.log(law.precision),
+        "linear": lambda x: x,
+    }
+    for x in (0.1, 1.7) if family.nonnegative else (-2.0, 0.1, 1.7):
+        for name, form in forms.items():
+            if getattr(family, name):
+                assert loss(law, 0.0, x) == pytest.approx(form(x), rel=1e-12)
+        extra = 0.5 * law.precision if family.quadratic else 0.0
+        if family.linear_links:
+            assert loss(law, 1.0, x) - loss(law, 0.0, x) == pytest.approx(extra - law.precision * x, rel=1e-9)
+        assert np.isfinite([f(law, y, x) for f in (loss, slope, curvature) for y in (0.0, 1.0)]).all()
+    assert family.linear_links or not family.logistic
+
+
+def test_a_code_without_a_loss_is_refused():
+    with pytest.raises(ValueError, match="code 99, which loss, slope and curvature do not all know"):
+        Family("strange", 99, "logit", "0 or 1", lambda y: True)
+
+
+def test_a_precision_that_a_family_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="'poisson' has no precision"):
+        FAMILIES["poisson"].law(2.0)
+
+
+PLAIN = dict.fromkeys(("logistic", "exponential", "quadratic", "linear", "linear_links", "splits"), False)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_that_declares_nothing_is_right_and_slow(name, directed):
+    for seed in range(3):
+        case = oracles.draw_case(seed, name, directed=directed)
+        plain = case.problem._replace(law=case.problem.law._replace(**PLAIN))
+        views = [open_workspace(problem, copy_state(case.state)) for problem in (case.problem, plain)]
+        for asked in (total, lambda ws: np.array([flip_gains(ws, i) for i in range(7)])):
+            declared, undeclared = map(asked, views)
+            np.testing.assert_allclose(undeclared, declared, rtol=1e-9, atol=1e-9)
+        for declared, undeclared in zip(*(derivatives(ws, True) for ws in views)):
+            np.testing.assert_allclose(undeclared, declared, rtol=1e-9, atol=1e-9)
+        values = [objective(p, fit_weights(p, case.state, 200, 1e-12)) for p in (case.problem, plain)]
+        assert values[1] == pytest.approx(values[0], rel=1e-6)
+
+
 def test_no_loss_overflows():
-    for code in range(3):
-        assert np.isfinite([loss(Law(code), y, x) for y in (0.0, 1.0) for x in (-1e3, 1e3)]).all()
-    assert np.isfinite(loss(Law(EXPOSURE), 1.0, 0.0))
+    for family in FAMILIES.values():
+        if family.nonnegative:
+            continue
+        assert np.isfinite([loss(family.law(), y, x) for y in (0.0, 1.0) for x in (-1e3, 1e3)]).all()
+    assert np.isfinite(loss(FAMILIES["exposure"].law(), 1.0, 0.0))
 
 
 def test_an_impossible_exposure_costs_infinity():
-    assert loss(Law(EXPOSURE), 0.0, -0.1) == np.inf
+    assert loss(FAMILIES["exposure"].law(), 0.0, -0.1) == np.inf
 
 
 @pytest.mark.parametrize(("name", "bad"), [("bernoulli", 7.0), ("poisson", 2.5), ("exposure", 2.0)])

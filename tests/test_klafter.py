@@ -6,10 +6,10 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 import klafter
-from klafter.core.families import EXPOSURE, Law
+from klafter.core.families import FAMILIES
 from klafter.core.objective import objective
 from klafter.core.problem import make_priors, make_problem
-from klafter.datasets import make_lfrm
+from klafter.datasets import load_karate, make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
 from klafter.search.dense import engine as dense
@@ -84,7 +84,7 @@ def test_planted_communities_are_recovered(family, directed):
 @pytest.mark.parametrize("directed", [False, True])
 def test_planted_communities_are_recovered_through_exposures(directed):
     graph, truth = make_lfrm(family="exposure", directed=directed, random_state=0)
-    problem = make_problem(graph, Law(EXPOSURE), make_priors(4.0, 1.0, 3.2, 1.4), sociality=False)
+    problem = make_problem(graph, FAMILIES["exposure"].law(), make_priors(4.0, 1.0, 3.2, 1.4), sociality=False)
     rng = np.random.default_rng(0)
     state = dense.init(problem, rng)
     for _ in range(4):
@@ -134,3 +134,16 @@ def test_a_node_that_no_community_pays_for_leans_to_its_neighbours():
     assert model.memberships_.toarray()[60].sum() == 0
     near, far = model.predict_proba([(60, 8), (60, 47)])
     assert near > 10 * far
+
+
+def test_the_complementary_log_log_link_fits_and_predicts_probabilities():
+    graph = load_karate()
+    model = KLafter(link="cloglog", n_init=1, n_smooth=5, structure=0.0, random_state=0).fit(graph)
+    i, j = np.triu_indices(graph.n_nodes, 1)
+    p, linked = model.predict_proba(np.column_stack([i, j])), graph.links.toarray()[i, j] > 0
+    assert model.link_ == model.response_ == "cloglog"
+    assert model.n_communities_ >= 1
+    assert ((p >= 0) & (p <= 1)).all()
+    assert p[linked].mean() > 2 * p[~linked].mean()
+    with pytest.raises(ValueError, match='link="cloglog" needs family="bernoulli"'):
+        KLafter(link="cloglog", family="poisson").fit(graph)

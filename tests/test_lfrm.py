@@ -6,7 +6,7 @@ import oracles_lfrm as oracle
 import oracles_sampling as chains
 import pytest
 
-from klafter.core.families import FAMILIES, Law
+from klafter.core.families import FAMILIES
 from klafter.core.problem import empty_state, make_priors, make_problem
 from klafter.sampling import lfrm
 from klafter.sampling.lfrm import Chain
@@ -24,7 +24,7 @@ def example(family, directed, sociality):
     if family == "gaussian":
         y = 1.5 * y - 0.2 * (1 - np.eye(3)) * ~hidden
     graph = chains.small_graph(y, hidden, directed)
-    law = Law(FAMILIES[family].code, 2.0 if family == "gaussian" else 1.0)
+    law = FAMILIES[family].law(2.0 if family == "gaussian" else 1.0)
     priors = make_priors(1.2, 1.0, 2.0, 1.0, 0.7, offset_scale=1.5)
     return y, hidden, make_problem(graph, law, priors, offset=sociality, sociality=sociality)
 
@@ -89,7 +89,7 @@ def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8) -> np.
     """z-scores of the drift of short chains that alternate the sampler and new data."""
     rng, hidden = np.random.default_rng(1), np.zeros((n, n), bool)
     hidden[0, 3] = hidden[3, 0] = True
-    law, priors = Law(FAMILIES[family].code), make_priors(sociality_scale=0.7, offset_scale=1.0)
+    law, priors = FAMILIES[family].law(), make_priors(sociality_scale=0.7, offset_scale=1.0)
     empty = chains.small_graph(np.zeros((n, n)), hidden, directed)
     runs = []
     for _ in range(n_chains):

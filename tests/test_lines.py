@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from klafter.core import line_search as lines
-from klafter.core.families import FAMILIES, Law
+from klafter.core.families import FAMILIES
 from klafter.core.line_search import Axis, Line, Span
 from klafter.jit.decorators import kernel
 
@@ -35,7 +35,7 @@ def sample_line(law, line, span, axis, width, rng):
 def draw_line(family, seed, whole=False):
     """A line of random dyads, and its objective as a plain function of delta."""
     rng = np.random.default_rng(seed)
-    law = Law(FAMILIES[family].code, 1.7 if family == "gaussian" else 1.0)
+    law = FAMILIES[family].law(1.7 if family == "gaussian" else 1.0)
     y = oracles.draw_values(family, M, rng)
     x, c = rng.normal(size=M), np.sort(rng.choice([1.0, 2.0], M))
     if not whole:
@@ -83,7 +83,9 @@ def test_the_minimum_is_stationary_or_at_a_bound_and_as_low_as_told(family, seed
 
 def test_separable_dyads_without_a_prior_stop_at_the_bound():
     line = Line(np.zeros(3), np.ones(3), np.ones(3), np.ones(3))
-    assert minimise_line(Law(0), line, Span(3, 3, 3.0), Axis(0.0, 0.0, -30.0, 30.0), 200)[0] <= 30.0
+    assert (
+        minimise_line(FAMILIES["bernoulli"].law(), line, Span(3, 3, 3.0), Axis(0.0, 0.0, -30.0, 30.0), 200)[0] <= 30.0
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)

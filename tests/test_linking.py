@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from klafter.core.families import Law
+from klafter.core.families import FAMILIES
 from klafter.core.objective import objective
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm, make_overlapping
@@ -75,7 +75,7 @@ def test_whoever_stops_while_both_are_tried_has_a_model(undecided, overlapping, 
 def test_the_price_of_parameters_is_laplaces():
     """Against a determinant of diagonal curvatures by differences, on a network without communities."""
     graph, _ = make_lfrm(20, 2, random_state=1)
-    problem = make_problem(graph, Law(0), make_priors())
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors())
     state = dense.init(problem, np.random.default_rng(0))
     step, priced = 1e-3, 0.0
     for values, precision in ((state.offset, problem.priors.offset), (state.sender, problem.priors.sociality)):

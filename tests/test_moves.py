@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klafter.core.families import FAMILIES, Law
+from klafter.core.families import FAMILIES
 from klafter.core.objective import column_price
 from klafter.core.problem import add_communities, copy_state, empty_state, make_priors, make_problem
 from klafter.core.workspace import open_workspace
@@ -185,7 +185,7 @@ def test_merged_split_and_dead_states_are_what_their_names_say():
 
 def test_communities_that_do_not_pay_for_their_weights_leave():
     graph, truth = make_lfrm(n=80, k=2, random_state=1)
-    problem = make_problem(graph, Law(FAMILIES["bernoulli"].code), make_priors(0.0, 1.0, 3.2, 1.4))
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(0.0, 1.0, 3.2, 1.4))
     planted = truth.memberships.toarray().T.astype(np.uint8)
     noise = (np.random.default_rng(0).random((4, 80)) < 0.2).astype(np.uint8)
     both = np.concatenate([noise[:2], planted, noise[2:]])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import expit, gammaln
 
-from klafter.core.families import FAMILIES, Law
+from klafter.core.families import FAMILIES
 from klafter.core.objective import objective
 from klafter.core.problem import (
     State,
@@ -62,7 +62,9 @@ def paper_case(seed, directed=False, n=6, k=2):
     y = np.triu(rng.random((n, n)) < 0.4, 1).astype(float)
     y = (rng.random((n, n)) < 0.4) * (1.0 - np.eye(n)) if directed else y + y.T
     graph = Graph(y, directed=directed)
-    problem = make_problem(graph, Law(0), make_priors(0.5, temperature=0.0), offset=False, sociality=False)
+    problem = make_problem(
+        graph, FAMILIES["bernoulli"].law(), make_priors(0.5, temperature=0.0), offset=False, sociality=False
+    )
     state = oracles.draw_state(problem, k, 0, rng)
     return graph, problem, state
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from klafter.core.families import Law
+from klafter.core.families import FAMILIES
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
 from klafter.search.dense import engine as dense
@@ -21,7 +21,7 @@ plain = pytest.importorskip("plain", reason="benchmarks/ is not beside tests/")
 def test_compiled_and_plain_search_take_the_same_path(directed):
     graph, _ = make_lfrm(n=30, k=3, directed=directed, random_state=0)
     graph = graph.hide([(0, 1), (2, 5), (7, 3)])
-    problem = make_problem(graph, Law(0), make_priors(-2.0, 1.0, 3.2, 1.4))
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(-2.0, 1.0, 3.2, 1.4))
 
     def search():
         rng = np.random.default_rng(0)

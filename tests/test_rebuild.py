@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from klafter.core.families import FAMILIES, Law
+from klafter.core.families import FAMILIES
 from klafter.core.objective import objective
 from klafter.core.problem import copy_state, empty_state, make_priors, make_problem
 from klafter.datasets import make_lfrm
@@ -18,7 +18,7 @@ from klafter.search.moves.rebuild import rebuild, related_communities
 
 def planted(family="bernoulli", directed=False, **options):
     graph, truth = make_lfrm(60, 3, family=family, directed=directed, random_state=3)
-    problem = make_problem(graph, Law(FAMILIES[family].code), make_priors(**options))
+    problem = make_problem(graph, FAMILIES[family].law(), make_priors(**options))
     z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
     return problem, z
 
@@ -43,7 +43,7 @@ def test_a_try_never_raises_what_it_judges_by(family, directed, temperature):
 
 def test_communities_that_share_the_work_of_others_in_a_wrong_way_are_rebuilt():
     graph, truth = make_lfrm(120, 6, related=0.3, random_state=5)
-    problem = make_problem(graph, Law(FAMILIES["bernoulli"].code), make_priors(0.0, 1.0, 3.2, 1.4))
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(0.0, 1.0, 3.2, 1.4))
     z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
     rng = np.random.default_rng(0)
     best = objective(problem, flip_sweep(problem, dense.init(problem, rng, z), rng))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klafter.core.families import FAMILIES, Law
+from klafter.core.families import FAMILIES
 from klafter.core.problem import BOUND, FLOOR, add_communities, empty_state, make_priors, make_problem
 from klafter.core.workspace import open_workspace
 from klafter.graph import Graph
@@ -123,7 +123,9 @@ def test_what_is_switched_off_stays_0(offset, sociality):
 
 def test_separable_links_stop_at_the_bound_without_a_prior():
     graph = Graph(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
-    problem = make_problem(graph, Law(0), make_priors(temperature=0.0), offset=False, sociality=False)
+    problem = make_problem(
+        graph, FAMILIES["bernoulli"].law(), make_priors(temperature=0.0), offset=False, sociality=False
+    )
     state = add_communities(empty_state(problem), np.array([[1, 1, 0]]), 0.0)
     for _ in range(50):
         state = fit_weights(problem, state, tol=0.0)

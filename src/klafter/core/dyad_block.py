@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.families import BERNOULLI
 from klafter.core.line_search import Span, put
 from klafter.core.rows import load_row, mark
 from klafter.jit.decorators import bare, inlined, inner
@@ -46,7 +45,7 @@ def load_block(ws, members, k, incoming, block):
         i = members[k, s]
         load_row(ws, i, row)
         copy(block.e[s], row.e)
-        if ws.law.code != BERNOULLI:
+        if not ws.law.logistic:
             copy(block.x[s], row.x)
             copy(block.seen[s], row.seen)
             block.y[s, :] = 0.0
@@ -62,7 +61,7 @@ def copy(target, source):
 @inlined
 def take(law, block, s, j, c, line, size):
     """Add one dyad to the line; returns the line's new size. A Bernoulli dyad that was not observed has e = 0."""
-    if law.code == BERNOULLI:
+    if law.logistic:
         line.e[size] = block.e[s, j]
         return size + 1
     if block.seen[s, j] == 0.0:
@@ -124,7 +123,7 @@ def shift_block(ws, members, block, k, m, delta):
 def shift_some(law, x, e, nodes, delta, factor):
     for u in range(nodes.size):
         e[nodes[u]] *= factor
-    if law.code != BERNOULLI:
+    if not law.logistic:
         for u in range(nodes.size):
             x[nodes[u]] += delta
 

@@ -5,7 +5,6 @@ A sum of log(1 + e^x) is the logarithm of a product, and a community multiplies 
 
 import numpy as np
 
-from klafter.core.families import BERNOULLI
 from klafter.core.workspace import SAFE
 from klafter.jit.decorators import bare, inlined
 
@@ -109,7 +108,7 @@ def multiply(e, factors):
 @bare
 def all_exp_safe(ws):
     """Whether the odds of all dyads are to be had: Bernoulli links, no covariates, no x that must be clipped."""
-    if ws.law.code != BERNOULLI or ws.coefficients.size > 0:
+    if not ws.law.logistic or ws.coefficients.size > 0:
         return False
     for i in range(ws.n):
         max_effect = 0.0

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.exp_predictor import BLOCK
-from klafter.core.families import BERNOULLI, curvature, loss, slope
+from klafter.core.families import curvature, loss, slope
 from klafter.core.rows import mark
 from klafter.jit.decorators import bare, inlined, inner
 
@@ -66,7 +66,7 @@ def gather_row(law, row, links, i, y, line):
     size, linear = 0, 0.0
     for t in range(links.start[i], links.start[i + 1]):
         linear += links.value[t]
-    if law.code == BERNOULLI:
+    if law.logistic:
         for j in range(row.e.size):
             line.e[j] = row.e[j]
         return Span(row.e.size, row.e.size, linear)
@@ -99,7 +99,7 @@ def log_products(e, start, stop, f):
 @inlined
 def line_loss(law, line, span, delta):
     """sum_t loss(y_t, x_t + c_t delta), up to a constant."""
-    if law.code == BERNOULLI and span.ones >= 0:
+    if law.logistic and span.ones >= 0:
         f = np.exp(delta)
         ones = log_products(line.e, 0, span.ones, f)
         return ones + log_products(line.e, span.ones, span.size, f * f) - span.linear * delta
@@ -124,7 +124,7 @@ def sum_probabilities(e, start, stop, f):
 def line_slopes(law, line, span, delta):
     """First and second derivative of the loss along the line."""
     first = second = 0.0
-    if law.code == BERNOULLI and span.ones >= 0:
+    if law.logistic and span.ones >= 0:
         f = np.exp(delta)
         first, second = sum_probabilities(line.e, 0, span.ones, f)
         first_of_twos, second_of_twos = sum_probabilities(line.e, span.ones, span.size, f * f)

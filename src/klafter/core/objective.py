@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from klafter.core.exp_predictor import all_exp_safe, sum_exp_losses
-from klafter.core.families import BERNOULLI
 from klafter.core.problem import Problem, State
 from klafter.core.rows import load_rows, load_tail, row_loss, shift_exp, shift_loss
 from klafter.core.workspace import open_workspace
@@ -99,7 +98,7 @@ def next_gain(ws, i, first, thresholds):
     The view's rows must be those of node i.
     """
     law, directed, z, out, into = ws.law, ws.directed, ws.z, ws.out, ws.into
-    quick = law.code == BERNOULLI and out.base[1] == 0.0 and (not directed or into.base[1] == 0.0)
+    quick = law.logistic and out.base[1] == 0.0 and (not directed or into.base[1] == 0.0)
     for k in range(first, z.shape[0]):
         if thresholds[k] == np.inf:
             continue

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.families import EXPOSURE, Law
+from klafter.core.families import Law
 from klafter.graph import Dyads, Graph, Rows
 
 BOUND = 30.0  # no weight goes beyond: without a prior, separable data would send it to infinity
@@ -72,7 +72,7 @@ def make_priors(
 
 def make_problem(graph: Graph, law: Law, priors: Priors, *, offset=True, sociality=True) -> Problem:
     """The problem of a graph."""
-    lower = 0.0 if law.code == EXPOSURE else -BOUND
+    lower = 0.0 if law.nonnegative else -BOUND
     dyads = graph.dyads
     seen_out = _observed(dyads.hidden_out)
     seen_in = np.ascontiguousarray(seen_out.T) if dyads.directed else seen_out
@@ -93,7 +93,7 @@ def empty_state(problem: Problem) -> State:
     sender = np.zeros(n)
     receiver = np.zeros(n) if directed else sender
     n_covariates = int(problem.dyads.which_out.max()) + 1 if problem.dyads.which_out.size else 0
-    offset = np.array([0.1 if problem.law.code == EXPOSURE and problem.has_offset else 0.0])
+    offset = np.array([0.1 if problem.law.nonnegative and problem.has_offset else 0.0])
     return State(np.zeros((0, n), np.uint8), np.zeros((0, 0)), offset, sender, receiver, np.zeros(n_covariates))
 
 

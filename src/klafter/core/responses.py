@@ -23,7 +23,8 @@ class Response(NamedTuple):
     log_density: Callable
 
 
-def _bernoulli(probability: Callable) -> Response:
+def bernoulli_response(probability: Callable) -> Response:
+    """Links that are there with a probability."""
     return Response(
         mean=probability,
         probability=lambda x, precision=1.0: probability(x),
@@ -53,10 +54,11 @@ def _normal() -> Response:
     )
 
 
+# families with a response of their own add it here: see ``Family.responds``
 RESPONSES = {
-    "logit": _bernoulli(expit),
-    "exposure": _bernoulli(lambda x: -np.expm1(-np.maximum(x, 0.0))),
-    "probability": _bernoulli(lambda x: np.clip(x, 0.0, 1.0)),
+    "logit": bernoulli_response(expit),
+    "exposure": bernoulli_response(lambda x: -np.expm1(-np.maximum(x, 0.0))),
+    "probability": bernoulli_response(lambda x: np.clip(x, 0.0, 1.0)),
     "log": _poisson(lambda x: np.exp(np.minimum(x, CLIP))),
     "rate": _poisson(lambda x: np.maximum(x, 0.0)),
     "identity": _normal(),

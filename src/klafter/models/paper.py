@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from klafter.core.families import BERNOULLI, FAMILIES, Law, check_values
+from klafter.core.families import FAMILIES, check_values
 from klafter.core.objective import objective
 from klafter.core.problem import BOUND, make_priors, make_problem
 from klafter.graph import Graph
@@ -75,7 +75,9 @@ class PaperKLafter(NetworkModel):
     def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
         rng = np.random.default_rng(seeds)
         penalty = self.penalty if graph.directed else self.penalty / 2
-        problem = make_problem(graph, Law(BERNOULLI), make_priors(penalty, 0.0), offset=False, sociality=False)
+        problem = make_problem(
+            graph, FAMILIES["bernoulli"].law(), make_priors(penalty, 0.0), offset=False, sociality=False
+        )
         begun, quiet = time.perf_counter(), 0
         history: list[Step] = []
 

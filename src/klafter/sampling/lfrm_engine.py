@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.draws import Draw
-from klafter.core.families import FAMILIES, GAUSSIAN, Law
+from klafter.core.families import FAMILIES
 from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Priors, Problem, State, add_communities, make_priors, make_problem
 from klafter.core.workspace import open_workspace
@@ -121,7 +121,7 @@ class LFRMEngine:
         return state._replace(precision=self._draw_precision(graph, state, rng))
 
     def _problem(self, graph, priors: Priors, precision: float) -> Problem:
-        law = Law(FAMILIES[self.family].code, float(precision))
+        law = FAMILIES[self.family].law(precision)
         return make_problem(graph, law, priors, sociality=self.sociality)
 
     def _draw_priors(self, graph, state: LFRMState, rng) -> Priors:
@@ -136,7 +136,7 @@ class LFRMEngine:
 
     def _draw_precision(self, graph, state: LFRMState, rng) -> float:
         """tau ~ Gamma(a + dyads / 2, rate b + sum of squares / 2)."""
-        if FAMILIES[self.family].code != GAUSSIAN:
+        if not FAMILIES[self.family].quadratic:
             return 1.0
         half_squares = self._loss(graph, state._replace(precision=1.0))
         return float(rng.gamma(PRECISION_SHAPE + graph.n_dyads / 2) / (PRECISION_RATE + half_squares))
@@ -159,7 +159,7 @@ class LFRMEngine:
             total += (1 - lfrm.ALPHA_SHAPE) * priors.penalty - alpha * (lfrm.ALPHA_RATE + harmonic(graph.n_nodes))
             total += log_weight_precision(priors.diagonal, self.weight_scale)
             total += log_weight_precision(priors.offdiagonal, self.offdiagonal_scale)
-        if FAMILIES[self.family].code == GAUSSIAN:
+        if FAMILIES[self.family].quadratic:
             total += (PRECISION_SHAPE - 1) * log(state.precision) - PRECISION_RATE * state.precision
         return float(total)
 

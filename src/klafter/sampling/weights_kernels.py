@@ -4,7 +4,7 @@ import numpy as np
 
 from klafter.core import dyad_block as blocks
 from klafter.core.exp_predictor import log_product
-from klafter.core.families import BERNOULLI, curvature, loss, slope
+from klafter.core.families import curvature, loss, slope
 from klafter.core.line_search import Axis, Span, gather_row, new_line, put, sample_line, sum_probabilities
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
@@ -95,7 +95,7 @@ def totals_of_shift(ws, delta, factors, y):
         begin = 0 if ws.directed else i + 1
         load_tail(ws, i, row, begin)
         x, e, seen = row.x[begin:], row.e[begin:], row.seen[begin:]
-        if law.code == BERNOULLI and row.base[1] == 0.0:
+        if law.logistic and row.base[1] == 0.0:
             total += log_product(e, factors, 0)
             slopes = sum_probabilities(e, 0, e.size, f)
             first += slopes[0]

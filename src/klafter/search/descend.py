@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.families import GAUSSIAN
 from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Problem, State
 from klafter.core.workspace import open_workspace
@@ -55,8 +54,8 @@ class Outcome(NamedTuple):
 
 
 def refit_law(problem: Problem, state: State) -> Problem:
-    """The precision of a Gaussian family that minimises Q: observed dyads over the sum of squares."""
-    if problem.law.code != GAUSSIAN:
+    """The precision of a quadratic loss that minimises Q: observed dyads over the sum of squares."""
+    if not problem.law.quadratic:
         return problem
     unit = problem._replace(law=problem.law._replace(precision=1.0))
     squares = 2.0 * data_loss(open_workspace(unit, state))

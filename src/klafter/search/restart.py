@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from klafter.core.families import BERNOULLI
 from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, copy_state
 from klafter.search.dense import engine as dense
@@ -121,7 +120,7 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng, t: int) -> St
     size = recipe.n_communities
     if size is None:
         size = min(recipe.max_communities, int(np.sqrt(problem.dyads.n)) if (task.run + t) % 2 else 0)
-    if problem.law.code == BERNOULLI:
+    if problem.law.logistic:
         return dense.init(problem, rng, neighbourhoods(problem, size, rng))
     binary = above_the_mean(problem)
     state = dense.init(binary, rng, neighbourhoods(binary, size, rng))

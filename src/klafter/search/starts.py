@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from klafter.core.families import BERNOULLI, Law
+from klafter.core.families import FAMILIES
 from klafter.core.problem import Problem
 from klafter.graph import Rows
 
@@ -30,7 +30,7 @@ def above_the_mean(problem: Problem) -> Problem:
     mean = dyads.links_out.value.sum() / max(n_dyads, 1)
     out = _kept(dyads.links_out, mean)
     binary = dyads._replace(links_out=out, links_in=_kept(dyads.links_in, mean) if directed else out)
-    return problem._replace(dyads=binary, law=Law(BERNOULLI))
+    return problem._replace(dyads=binary, law=FAMILIES["bernoulli"].law())
 
 
 def _kept(links: Rows, mean: float) -> Rows:

@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
 from klafter.core.draws import predictor
-from klafter.core.families import BERNOULLI, Law
+from klafter.core.families import FAMILIES
 from klafter.core.problem import Problem, add_communities, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.sampling import lfrm
@@ -76,7 +76,7 @@ class Smoothed:
 
 def posterior(train: Graph) -> Problem:
     """The model of ``KLafter`` and ``LFRM`` with their default scales."""
-    return make_problem(train, Law(BERNOULLI), make_priors(0.0, 1.0, **SCALES))
+    return make_problem(train, FAMILIES["bernoulli"].law(), make_priors(0.0, 1.0, **SCALES))
 
 
 def klafter_steps(train: Graph, rng, n_smooth: int, n_restarts: int = RESTARTS) -> Iterator:
@@ -120,7 +120,7 @@ def lfrm_steps(train: Graph, rng, n_sweeps: int, n_communities: int = START) -> 
 def paper_steps(train: Graph, rng, n_iterations: int, penalty: float = 0.5) -> Iterator:
     """The paper's algorithm."""
     price = penalty if train.directed else penalty / 2
-    problem = make_problem(train, Law(BERNOULLI), make_priors(price, 0.0), offset=False, sociality=False)
+    problem = make_problem(train, FAMILIES["bernoulli"].law(), make_priors(price, 0.0), offset=False, sociality=False)
     state = paper.init(problem, rng, START, 1.0)
     yield "search", state
     for _ in range(n_iterations):

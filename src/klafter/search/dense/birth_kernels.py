@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from klafter.core.families import GAUSSIAN, curvature, slope
+from klafter.core.families import curvature, slope
 from klafter.core.objective import column_price
 from klafter.core.rows import load_row, x_of
 from klafter.core.workspace import refresh_effects
@@ -18,7 +18,7 @@ PASSES = 4  # of fitting the weights and revising the members
 def is_surprise(ws, i, j, y, x):
     """Whether a link is a standard deviation above its mean, or no community accounts for it."""
     law = ws.law
-    if law.code != GAUSSIAN and x <= ws.offset[0] + ws.sender[i] + ws.receiver[j] + 1.5:
+    if not law.quadratic and x <= ws.offset[0] + ws.sender[i] + ws.receiver[j] + 1.5:
         return True
     return -slope(law, y, x) > np.sqrt(curvature(law, y, x))
 

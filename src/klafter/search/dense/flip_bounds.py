@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.families import BERNOULLI, POISSON
 from klafter.core.objective import flip_price, next_gain
 from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, inner
@@ -62,13 +61,13 @@ def leave_hopeful(ws, i, first, thresholds, screen):
     for k in range(first, n_communities):
         left[k] = thresholds[k]
     clipped = ws.out.base[1] != 0.0 or (ws.directed and ws.into.base[1] != 0.0)
-    if clipped or (law.code != BERNOULLI and law.code != POISSON):
+    if clipped or not law.linear_links or not (law.logistic or law.exponential):
         return
     bounds[:] = 0.0
     for side in range(2 if ws.directed else 1):
         e, links = (ws.into.e, ws.links_in) if side else (ws.out.e, ws.links_out)
         for j in range(ws.n):
-            means[j] = e[j] / (1.0 + e[j]) if law.code == BERNOULLI else e[j]
+            means[j] = e[j] / (1.0 + e[j]) if law.logistic else e[j]
         for t in range(links.start[i], links.start[i + 1]):
             means[links.node[t]] -= links.value[t]
         for k in range(n_communities):

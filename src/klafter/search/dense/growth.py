@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.families import BERNOULLI, POISSON
 from klafter.core.line_search import Axis, Span, line_loss, minimise_line, new_line, put
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
@@ -61,7 +60,7 @@ def gather_dyads(ws, i, k, others, begin, end, shift, scratch, line, span):
             j = others[u]
             if not seen[j]:
                 continue
-            if law.code == BERNOULLI and safe:
+            if law.logistic and safe:
                 e = factor * exp_other[j]
                 for t in range(n_mine):
                     e *= exps[mine[t], j]
@@ -70,7 +69,7 @@ def gather_dyads(ws, i, k, others, begin, end, shift, scratch, line, span):
                 x = constant + other[j] + extra[j]
                 for t in range(n_mine):
                     x += effect[mine[t], j]
-                e = np.exp(min(max(x, -CLIP), CLIP)) if law.code == BERNOULLI or law.code == POISSON else 0.0
+                e = np.exp(min(max(x, -CLIP), CLIP)) if law.logistic or law.exponential else 0.0
                 put(line, size, x, e, y[j], 1.0)
             linear += y[j]
             size += 1

@@ -10,7 +10,6 @@ import numpy as np
 
 from klafter.core.bernoulli_gradient import Held, list_held, sum_probabilities
 from klafter.core.exp_predictor import all_exp_safe
-from klafter.core.families import EXPOSURE
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.workspace import list_members
 from klafter.jit.decorators import bare, inlined, inner, kernel
@@ -129,7 +128,7 @@ def clear(sums):
 @bare
 def links_are_linear(ws):
     """Whether a link adds -y x to the loss of a non-link; dyads with covariates are left to the slow way."""
-    return ws.law.code != EXPOSURE and ws.coefficients.size == 0
+    return ws.law.linear_links and ws.coefficients.size == 0
 
 
 @bare

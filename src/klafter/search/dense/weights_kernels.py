@@ -7,7 +7,7 @@ import numpy as np
 from klafter.core import dyad_block as blocks
 from klafter.core.bernoulli_gradient import add, list_held, sum_curvatures
 from klafter.core.exp_predictor import all_exp_safe
-from klafter.core.families import BERNOULLI, EXPOSURE, GAUSSIAN, curvature, slope
+from klafter.core.families import curvature, slope
 from klafter.core.line_search import Axis, minimise_line, new_line
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
@@ -158,7 +158,7 @@ def laplace_evidence(ws, among):
     if all_exp_safe(ws):
         sum_curvatures(ws, list_held(ws), curvatures.effects, ws.out.e)
     else:
-        sum_derivatives(ws, True, new_sums(ws), curvatures, np.zeros((3, ws.n)), ws.law.code == EXPOSURE)
+        sum_derivatives(ws, True, new_sums(ws), curvatures, np.zeros((3, ws.n)), not ws.law.linear_links)
     return sum_evidence(ws, among, as_vector(ws, members, curvatures))
 
 
@@ -201,7 +201,7 @@ def sum_derivatives(ws, with_curvature, slopes, curvatures, scratch, linked):
 def row_derivatives(law, row, y, begin, first, second, linked):
     """Slope and, where there is room, curvature of the loss of a row's dyads from ``begin`` on, 0 if not observed."""
     x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], y[begin:]
-    if law.code == BERNOULLI:  # e^x is there already
+    if law.logistic:  # e^x is there already
         for j in range(y.size):
             first[j] = e[j] / (1.0 + e[j])
         for j in range(second.size):
@@ -217,11 +217,11 @@ def row_derivatives(law, row, y, begin, first, second, linked):
 
 @bare
 def add_links(ws, sums):
-    """What links add to the slopes of non-links, y times a constant: not for the exposure link.
+    """What links add to the slopes of non-links where the family has ``linear_links``: y times a constant.
 
     loss(y, x) - loss(0, x) is -y x, up to a term in y and times the precision, if any: linear in all parameters.
     """
-    links, z, scale = ws.links_out, ws.z, ws.law.precision if ws.law.code == GAUSSIAN else 1.0
+    links, z, scale = ws.links_out, ws.z, ws.law.precision if ws.law.quadratic else 1.0
     for i in range(ws.n):
         for t in range(links.start[i], links.start[i + 1]):
             j, y = links.node[t], scale * links.value[t]
