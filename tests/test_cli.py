@@ -242,7 +242,7 @@ def test_a_report_that_fails_leaves_nothing_behind(folder, tmp_path, monkeypatch
     def no_report():
         raise ValueError("no report today")
 
-    monkeypatch.setattr("klafter.cli.giving.report_function", no_report)
+    monkeypatch.setattr("klafter.cli.export.report_function", no_report)
     assert "no report today" in sentence(run("report", folder / "m.npz", "-o", tmp_path / "page.html"))
     assert not list(tmp_path.iterdir())
 

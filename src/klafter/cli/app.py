@@ -9,10 +9,10 @@ import typer
 
 from klafter import __version__
 from klafter.cli.demo import demo
+from klafter.cli.evaluate import compare, tune
+from klafter.cli.export import datasets, export, report
 from klafter.cli.fitting import fit
-from klafter.cli.giving import datasets, export, report
-from klafter.cli.judging import compare, tune
-from klafter.cli.looking import communities, explain, predict
+from klafter.cli.inspect_model import communities, explain, predict
 from klafter.cli.reproducing import reproduce
 from klafter.cli.sentences import SentenceGroup
 from klafter.cli.watching import watch

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from klafter.cli.fitting import run_fit, write_report
-from klafter.cli.looking import NUMBER, show_communities, show_explanation
+from klafter.cli.inspect_model import NUMBER, show_communities, show_explanation
 from klafter.cli.screen import Json, Quiet, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 

@@ -2,11 +2,11 @@
 
 from klafter.graph.convert import as_graph
 from klafter.graph.dyads import Dyads, Rows
-from klafter.graph.errors import GraphFileError
 from klafter.graph.graph import Graph
-from klafter.graph.readers import read_graph
+from klafter.graph.io.errors import GraphFileError
+from klafter.graph.io.readers import read_graph
+from klafter.graph.io.writers import write_graph
 from klafter.graph.splits import DyadKFold, Held, split_dyads
-from klafter.graph.writers import write_graph
 
 __all__ = [
     "DyadKFold",

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from klafter.graph.errors import GraphFileError, quote
-from klafter.graph.files import read_text
-from klafter.graph.layout import cut, find_delimiter, is_comment, is_number
-from klafter.graph.names import integers, plain_labels
+from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.files import read_text
+from klafter.graph.io.names import integers, plain_labels
+from klafter.graph.io.table_layout import cut, find_delimiter, is_comment, is_number
 
 _IDENTIFIERS = ("node", "id", "node_id", "nodeid", "name", "label", "vertex")
 _LABELS = ("label", "name")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from klafter.graph.errors import GraphFileError
+from klafter.graph.io.errors import GraphFileError
 
 MAX_NODES = 50_000_000
 _GZIP = b"\x1f\x8b"

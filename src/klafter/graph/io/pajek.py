@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from klafter.graph.assemble import Edges, assemble
-from klafter.graph.errors import GraphFileError, quote
-from klafter.graph.files import check_size, read_text
 from klafter.graph.graph import Graph
-from klafter.graph.names import plain_labels
+from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.files import check_size, read_text
+from klafter.graph.io.names import plain_labels
 
 _VERTEX = re.compile(r'\s*(\d+)(?:\s+(?:"([^"]*)"|(\S+)))?')
 _RELATION = re.compile(r"\s*(\d+)\s*:(.*)")

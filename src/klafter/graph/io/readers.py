@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from klafter.graph.assemble import assemble
-from klafter.graph.edge_list import Table, read_table
-from klafter.graph.errors import GraphFileError, quote
-from klafter.graph.files import check_size, opened
-from klafter.graph.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
 from klafter.graph.graph import Graph
-from klafter.graph.layout import Layout
-from klafter.graph.names import settle
-from klafter.graph.node_table import NodeTable, read_nodes, sibling
-from klafter.graph.pajek import read_pajek
+from klafter.graph.io.edge_list import Table, read_table
+from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.files import check_size, opened
+from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
+from klafter.graph.io.names import settle
+from klafter.graph.io.node_table import NodeTable, read_nodes, sibling
+from klafter.graph.io.pajek import read_pajek
+from klafter.graph.io.table_layout import Layout
 
 log = logging.getLogger("klafter")
 

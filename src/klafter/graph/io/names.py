@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from klafter.graph.assemble import Edges
-from klafter.graph.errors import GraphFileError, quote
-from klafter.graph.files import check_size
+from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.files import check_size
 
 
 def integers(names: list) -> np.ndarray | None:

@@ -10,11 +10,11 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from klafter.graph.assemble import Edges
-from klafter.graph.edge_fields import Block, cut_block, explain, weights
-from klafter.graph.errors import GraphFileError, quote
-from klafter.graph.files import decode
-from klafter.graph.layout import HEAD_LINES, Declared, Layout, cut, find_layout, is_comment, read_declared
-from klafter.graph.words import Words, as_words, number_words
+from klafter.graph.io.edge_fields import Block, cut_block, explain, weights
+from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.files import decode
+from klafter.graph.io.table_layout import HEAD_LINES, Declared, Layout, cut, find_layout, is_comment, read_declared
+from klafter.graph.io.words import Words, as_words, number_words
 
 BLOCK = 1 << 23
 

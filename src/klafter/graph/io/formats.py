@@ -12,10 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph.convert import as_graph, from_networkx
-from klafter.graph.errors import GraphFileError, quote
-from klafter.graph.files import check_size, read_all, read_text
 from klafter.graph.graph import Graph
-from klafter.graph.names import plain_labels
+from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.files import check_size, read_all, read_text
+from klafter.graph.io.names import plain_labels
 
 
 def read_xml(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:

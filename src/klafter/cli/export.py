@@ -9,7 +9,7 @@ import typer
 
 from klafter.cli.fitting import report_function, write_report
 from klafter.cli.inputs import check_output, load_model
-from klafter.cli.looking import NUMBER, Model
+from klafter.cli.inspect_model import NUMBER, Model
 from klafter.cli.screen import Column, Json, Quiet, print_json, say, show_table
 
 

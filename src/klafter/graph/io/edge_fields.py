@@ -8,10 +8,10 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from klafter.graph.errors import GraphFileError, quote
-from klafter.graph.files import decode
-from klafter.graph.layout import Layout, cut, is_comment, is_number
-from klafter.graph.words import Words, as_words, number_words
+from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.files import decode
+from klafter.graph.io.table_layout import Layout, cut, is_comment, is_number
+from klafter.graph.io.words import Words, as_words, number_words
 
 _BLANK = np.zeros(256, bool)
 _BLANK[[9, 10, 11, 12, 13, 32]] = True
