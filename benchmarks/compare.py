@@ -53,12 +53,13 @@ def rows_of(model) -> list[set]:
 
 def methods(tiny: bool) -> dict:
     """Every method as graph, seed -> communities in rows."""
-    settings = {"n_init": 1, "n_smooth": 0, "max_iter": 3} if tiny else {"n_smooth": 0}
+    settings = {"n_init": 1, "max_iter": 3} if tiny else {}
 
-    def ours(link):
-        return lambda graph, seed: rows_of(kl.KLafter(link=link, random_state=seed, **settings).fit(graph))
+    def ours(**link):
+        return lambda graph, seed: rows_of(kl.KLafter(random_state=seed, **link, **settings).fit(graph))
 
-    return {"KLafter logit": ours("logit"), "KLafter exposure": ours("exposure"), **rivals.COMMUNITIES}
+    logit, exposure = ours(link="logit", n_smooth=0), ours(link="exposure")
+    return {"KLafter logit": logit, "KLafter exposure": exposure, **rivals.COMMUNITIES}
 
 
 def overlap(folder: Path, results: Path, tiny: bool, seeds: int, only: tuple = OVERLAP) -> dict:

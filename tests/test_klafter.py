@@ -1,5 +1,7 @@
 """KLafter end to end: planted communities are found, the objective never rises, scikit-learn's checks pass."""
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,8 +14,10 @@ from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import load_karate, make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
+from klafter.models import klafter as model_of_klafter
 from klafter.search.dense import engine as dense
 from klafter.search.restart import cooler, enrich
+from klafter.search.sparse.fit import problem_of, state_of
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -147,3 +151,84 @@ def test_the_complementary_log_log_link_fits_and_predicts_probabilities():
     assert p[linked].mean() > 2 * p[~linked].mean()
     with pytest.raises(ValueError, match='link="cloglog" needs family="bernoulli"'):
         KLafter(link="cloglog", family="poisson").fit(graph)
+
+
+DENSE_ONLY = [
+    {"n_communities": 2},
+    {"max_communities": 9},
+    {"weight_scale": 3.0},
+    {"offdiagonal_scale": 1.0},
+    {"n_smooth": 0},
+]
+
+
+@pytest.mark.parametrize("options", DENSE_ONLY, ids=str)
+def test_what_the_exposure_link_has_no_use_for_is_refused(options, monkeypatch):
+    graph, _ = make_lfrm(n=30, k=2, random_state=0)
+    ((name, value),) = options.items()
+    with pytest.raises(ValueError, match=f"no use for {name}={value}. Leave it at its default"):
+        KLafter(link="exposure", **options).fit(graph)
+    monkeypatch.setattr("klafter.models.klafter.DENSE_LIMIT", 29)
+    with pytest.raises(ValueError, match=f"30 nodes.* no use for {name}={value}"):
+        KLafter(**options).fit(graph)
+
+
+def test_all_that_is_refused_is_named_and_defaults_are_not():
+    graph, _ = make_lfrm(n=30, k=2, random_state=0)
+    with pytest.raises(ValueError, match=r"weight_scale=1.0, n_smooth=3. Leave them at their defaults"):
+        KLafter(link="exposure", weight_scale=1.0, n_smooth=3).fit(graph)
+    defaults = KLafter().get_params()
+    for known in (model_of_klafter.LOGIT_ONLY, model_of_klafter.EXPOSURE_ONLY):
+        assert known == {name: defaults[name] for name in known}
+
+
+@pytest.mark.parametrize("options", [{"link": "logit"}, {"link": "auto"}, {"family": "poisson"}], ids=str)
+def test_a_degree_prior_is_refused_where_there_are_no_degree_factors(options):
+    graph, _ = make_lfrm(n=30, k=2, random_state=0)
+    with pytest.raises(ValueError, match=r"degree_prior=2.0 is for link='exposure'.* Leave it at its default"):
+        KLafter(degree_prior=2.0, **options).fit(graph)
+
+
+@pytest.mark.parametrize("value", [0, -1.0, np.inf, "5"])
+def test_a_degree_prior_is_above_0(value):
+    graph, _ = make_lfrm(n=30, k=2, random_state=0)
+    with pytest.raises(ValueError, match="degree_prior to be a finite number above 0"):
+        KLafter(link="exposure", degree_prior=value).fit(graph)
+
+
+def test_the_weight_of_the_degree_prior_is_multiplied_by_temperature():
+    graph, _ = make_lfrm(n=30, k=2, random_state=0)
+    assert problem_of(KLafter(), graph).shrinkage == 5.0
+    assert problem_of(KLafter(degree_prior=8.0, temperature=0.5), graph).shrinkage == 4.0
+    assert problem_of(KLafter(degree_prior=8.0, sociality=False), graph).shrinkage == np.inf
+
+
+def test_a_heavier_degree_prior_holds_degree_factors_nearer_to_1(tmp_path):
+    graph, _ = make_lfrm(n=60, k=3, random_state=0)
+    spread = []
+    for weight in (0.5, 500.0):
+        model = KLafter(link="exposure", degree_prior=weight, n_init=1, random_state=0).fit(graph)
+        spread.append(np.std(state_of(model.point_, problem_of(model, graph)).send))
+    assert spread[1] < 0.2 * spread[0]
+    model.save(tmp_path / "m.npz")
+    assert klafter.load(tmp_path / "m.npz").degree_prior == 500.0
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_without_a_prior_on_degree_factors_nothing_divides_by_zero(directed):
+    """Temperature 0, some nodes without links, and one of which nothing is known."""
+    graph, _ = make_lfrm(n=40, k=3, directed=directed, random_state=0)
+    links = graph.links.toarray()
+    links[:3] = links[:, :3] = 0.0
+    graph = klafter.Graph(links, directed=directed).hide([(0, j) for j in range(1, 40)])
+    graph = graph.hide([(j, 0) for j in range(1, 40)]) if directed else graph
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = KLafter(link="exposure", temperature=0.0, penalty=3.0, n_init=2, random_state=0).fit(graph)
+        chances = model.predict_proba(np.array([[0, 1], [1, 2], [1, 7], [5, 7]]))
+    state = state_of(model.point_, problem_of(model, graph))
+    assert np.isfinite(state.send).all()
+    assert (state.send > 0).all()
+    assert np.isfinite(chances).all()
+    values = [line.objective for line in model.history_ if line.run == 0]
+    assert (np.diff(values) < 1e-7).all()

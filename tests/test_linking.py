@@ -15,7 +15,7 @@ from klafter.search.dense import engine as dense
 from klafter.search.dense.weights import price_of_parameters
 from klafter.search.sparse import fit as large
 
-QUICK = {"n_init": 2, "n_smooth": 12, "random_state": 0}
+QUICK = {"n_init": 2, "random_state": 0}
 
 
 @pytest.fixture
@@ -48,12 +48,26 @@ def test_logit_stays_where_it_is_as_good_and_its_restarts_are_the_same(undecided
 
 
 @pytest.mark.parametrize(
-    "options", [{"link": "logit"}, {"n_communities": 3}, {"max_communities": 9}, {"temperature": 0.0}]
+    "options",
+    [
+        {"link": "logit", "n_smooth": 0},
+        {"n_communities": 3},
+        {"max_communities": 9},
+        {"temperature": 0.0},
+        {"weight_scale": 3.0},
+        {"offdiagonal_scale": 1.0},
+        {"n_smooth": 0},
+    ],
 )
 def test_nothing_is_chosen_where_only_one_engine_can(undecided, overlapping, options, monkeypatch):
     monkeypatch.setattr(linking, "search_if_better", None)
-    model = KLafter(n_init=1, n_smooth=0, max_iter=1, random_state=0, **options)
+    model = KLafter(n_init=1, max_iter=1, random_state=0, **options)
     assert model.fit(overlapping[0]).link_ == "logit"
+
+
+def test_a_degree_prior_has_a_say_where_both_may_be_chosen(undecided, overlapping):
+    model = KLafter(degree_prior=4.0, **QUICK).fit(overlapping[0])
+    assert model.link_ == "exposure"
 
 
 def test_a_warm_start_stays_with_the_link_that_was_chosen(undecided, overlapping):

@@ -11,7 +11,7 @@ from klafter.datasets import load_les_miserables
 from klafter.models import KLafter, load
 from klafter.models.files import ModelFileError
 
-QUICK = {"n_init": 1, "n_smooth": 8, "max_iter": 2, "random_state": 0}
+QUICK = {"n_init": 1, "max_iter": 2, "random_state": 0}
 
 
 @pytest.fixture(scope="module", params=["logit", "exposure"])

@@ -57,6 +57,7 @@ def fit_partitions(model, table, client, callback=None):
     parts, n, n_lines = partitions.extent(table, client)
     check_running(model)
     model._check_parameters(_unlinked(n))
+    model._check_sparse(_unlinked(n))
     problem = large.problem_of(model, _unlinked(n))
     bounds = cut_points(n, n_lines)
     shards = partitions.shuffle(parts, rounds.bare(problem), bounds, counts, client)

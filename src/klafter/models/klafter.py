@@ -31,6 +31,14 @@ SPARSE_RUNS = (6, 6, 4)  # of the sparse engine, which has no sweeps that would 
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
 FINALISTS = 2  # restarts whose communities are rebuilt
 SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
+LOGIT_ONLY = {
+    "n_communities": None,
+    "max_communities": None,
+    "weight_scale": 3.2,
+    "offdiagonal_scale": 1.4,
+    "n_smooth": "auto",
+}  # parameters that the sparse engine has no use for, with their defaults
+EXPOSURE_ONLY = {"degree_prior": 5.0}  # and the dense engine
 FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
 
 
@@ -52,7 +60,8 @@ class KLafter(Growing):
     link : {"auto", "logit", "cloglog", "exposure"}
         For 0/1 links: "logit" and "cloglog" (p = 1 - exp(-e^x)) use the dense engine, "exposure" the sparse one.
         "auto" takes logit to 500 nodes and exposure beyond 2,500; between them it tries both, and takes exposure where
-        that describes the network clearly better: in less than 96% of what logit needs.
+        that describes the network clearly better: in less than 96% of what logit needs. Parameters that only logit has
+        then keep logit.
     penalty : float
         Price of one more community, lambda^2 in the paper.
     temperature : float
@@ -60,7 +69,11 @@ class KLafter(Growing):
     sociality : bool
         Whether every node has its own tendency to link.
     weight_scale, offdiagonal_scale : float
-        Standard deviation of affinities inside and between communities.
+        Standard deviation of affinities inside and between communities. Not for link="exposure".
+    degree_prior : float
+        Weight a of the prior  a sum(t - 1 - log t)  on degree factors, multiplied by temperature (a thousandth is
+        left at temperature 0, so that a node without links keeps a factor above 0). For link="exposure" with
+        sociality.
     bridges : bool
         Whether the sparse engine, when its search has ended, adds affinities between communities where they pay. The
         dense engine has them all.
@@ -77,11 +90,11 @@ class KLafter(Growing):
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
         communities than the optimum has; where they have sociality the search tries once more from where they end.
-        "auto" makes 120 up to 500 nodes and 240 beyond.
+        "auto" makes 120 up to 500 nodes and 240 beyond. Not for link="exposure", which has no sweeps.
     n_communities : int, optional
-        Fixes the number of communities (some may still lose all members).
+        Fixes the number of communities (some may still lose all members). Not for link="exposure".
     max_communities : int, optional
-        Most communities to look for.
+        Most communities to look for. Not for link="exposure".
     tol : float
         Relative fall of the objective below which a restart has converged.
     max_iter : int
@@ -126,6 +139,7 @@ class KLafter(Growing):
         sociality=True,
         weight_scale=3.2,
         offdiagonal_scale=1.4,
+        degree_prior=5.0,
         bridges=True,
         structure=0.5,
         n_init="auto",
@@ -145,6 +159,7 @@ class KLafter(Growing):
         self.sociality = sociality
         self.weight_scale = weight_scale
         self.offdiagonal_scale = offdiagonal_scale
+        self.degree_prior = degree_prior
         self.bridges = bridges
         self.structure = structure
         self.n_init = n_init
@@ -166,8 +181,10 @@ class KLafter(Growing):
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
         check_choice(self, "link", ("auto", "logit", "cloglog", "exposure"))
         check_choice(self, "bridges", (True, False))
-        for name in ("temperature", "weight_scale", "offdiagonal_scale", "structure", "tol"):
-            check_real(self, name, low=0.0, strict=name.endswith("scale"))
+        for name in ("temperature", "structure", "tol"):
+            check_real(self, name, low=0.0)
+        for name in ("weight_scale", "offdiagonal_scale", "degree_prior"):
+            check_real(self, name, low=0.0, strict=True)
         check_real(self, "penalty")
         for name, least in (("n_init", 1), ("n_smooth", 0)):
             if getattr(self, name) != "auto":
@@ -190,14 +207,10 @@ class KLafter(Growing):
             own = self.link
         large = graph.n_nodes > DENSE_LIMIT
         if self.link == "exposure" or (self.link == "auto" and large):
-            limited = self.n_communities is not None or self.max_communities is not None
-            if self.family == "gaussian" or graph.covariates or limited:
-                raise ValueError(
-                    f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which takes 0/1 or "
-                    "count links, no covariates, no n_communities and no max_communities: a higher penalty gives "
-                    "fewer. Use link='logit' for a smaller graph."
-                )
+            self._check_sparse(graph)
             return "exposure"
+        if not self._may_choose(graph):
+            self._check_dense()
         if large:
             hours = 0.05 * self._n_runs(graph.n_nodes) * (graph.n_nodes / DENSE_LIMIT) ** 2
             log.warning(
@@ -206,6 +219,32 @@ class KLafter(Growing):
                 graph.n_nodes,
             )
         return own
+
+    def _changed(self, defaults: dict) -> list[str]:
+        """Those of some parameters that are not at their defaults, with their values."""
+        return [f"{name}={getattr(self, name)!r}" for name, value in defaults.items() if getattr(self, name) != value]
+
+    def _check_sparse(self, graph: Graph) -> None:
+        """Refuse what the sparse engine cannot take."""
+        if self.family == "gaussian" or graph.covariates:
+            raise ValueError(
+                f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which takes 0/1 or "
+                "count links and no covariates. Use link='logit' for a smaller graph."
+            )
+        if changed := self._changed(LOGIT_ONLY):
+            raise ValueError(
+                f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which has no use for "
+                f"{', '.join(changed)}. Leave {'it at its default' if len(changed) == 1 else 'them at their defaults'} "
+                "(a higher penalty gives fewer communities), or use link='logit' for a smaller graph."
+            )
+
+    def _check_dense(self) -> None:
+        """Refuse what the dense engine has no use for."""
+        if changed := self._changed(EXPOSURE_ONLY):
+            raise ValueError(
+                f"{', '.join(changed)} is for link='exposure', and this fit uses the dense engine. "
+                "Leave it at its default, or use link='exposure'."
+            )
 
     def _problem(self, graph: Graph):
         """The problem in the units of the engine, and the unit of link values."""
@@ -261,8 +300,8 @@ class KLafter(Growing):
 
     def _may_choose(self, graph: Graph) -> bool:
         """Whether ``link="auto"`` may try both links: either engine must be able to, and quick enough."""
-        open_end = self.n_communities is None and self.max_communities is None and self.temperature > 0.0
-        return self.link == "auto" and open_end and not graph.covariates and graph.n_nodes > FEW_NODES
+        able = self.family == "bernoulli" and not graph.covariates and self.temperature > 0.0
+        return self.link == "auto" and able and graph.n_nodes > FEW_NODES and not self._changed(LOGIT_ONLY)
 
     def _exposure_if_better(self, graph: Graph, seeds, callback, stop):
         from klafter.search import choose_link as linking  # the sparse engine, which small networks do without

@@ -24,6 +24,8 @@ from klafter.search.sparse.threads import Crew
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
 
+LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links would have t = 0, and one alone 0 / 0
+
 
 class Task(NamedTuple):
     """One search: its number, its seed, and where it begins (None: by itself)."""
@@ -50,7 +52,7 @@ def problem_of(model, graph: Graph) -> Problem:
         graph,
         penalty=model.penalty,
         temperature=model.temperature,
-        shrinkage=5.0 if model.sociality else np.inf,
+        shrinkage=max(model.temperature * model.degree_prior, LEAST_SHRINKAGE) if model.sociality else np.inf,
         counts=model.family == "poisson",
     )
 
