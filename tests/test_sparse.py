@@ -3,12 +3,14 @@
 import numpy as np
 import oracles_sparse as oracle
 import pytest
+from scipy import sparse
 
+from klafter import KLafter
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.search.sparse import engine
 from klafter.search.sparse.moves import disjoint, in_turns
-from klafter.search.sparse.state import as_problem
+from klafter.search.sparse.state import as_problem, as_state
 from klafter.search.sparse.threads import Crew
 
 
@@ -68,6 +70,16 @@ def test_graphs_with_nothing_to_find_are_fitted(n, kind, directed):
     assert np.isfinite([line.objective for line in fit.history]).all()
     assert draw.memberships.shape[0] == n
     assert len(fit.state.size) <= (kind == "one link")
+
+
+def test_communities_that_all_lose_their_members_leave_sums_of_floats():
+    graph, _ = make_overlapping(120, mean_degree=8.0, community_size=20, random_state=3)
+    model = KLafter(link="exposure", random_state=0).fit(graph)
+    assert np.isfinite(model.objective_)
+    problem = as_problem(graph)
+    ones, nobody = np.ones(problem.n), sparse.csr_array((problem.n, 2))
+    state = as_state(problem, nobody, [1.0, 1.0], 0.1, ones, ones)
+    assert state.send_sum.dtype == state.receive_sum.dtype == float
 
 
 def test_no_community_is_empty_or_twice():
