@@ -11,7 +11,7 @@ from klafter.graph import Graph
 from klafter.search.sparse import engine
 from klafter.search.sparse.moves import disjoint, in_turns
 from klafter.search.sparse.state import as_problem, as_state
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
 
 def dense_groups(n, groups, p_in, p_out, seed, directed=False, counts=False):
@@ -100,8 +100,8 @@ def test_groups_that_share_a_community_take_turns_and_none_is_forgotten():
     def propose(state, group):
         tried.append(group)
 
-    with Crew(1) as crew:
-        _, made = in_turns(problem, state, groups, propose, crew)
+    with ThreadPool(1) as pool:
+        _, made = in_turns(problem, state, groups, propose, pool)
     assert made == 0
     assert sorted(tried) == sorted(groups)
     assert set(tried[:3]) == {(0, 1), (2, 3), (4, 5)}

@@ -17,7 +17,7 @@ from klafter.search.sparse.exchange import trade_gain
 from klafter.search.sparse.exchange_kernels import make_trade
 from klafter.search.sparse.membership_posterior import FAINT, leanings
 from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_room
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 PRICES = {"penalty": 0.7, "temperature": 0.9, "shrinkage": 2.5}
@@ -151,7 +151,7 @@ def test_weight_steps_never_raise_the_objective(directed, counts, seed):
     graph, problem, state = random_case(seed, directed, counts)
     values = [slow_objective(graph, problem, state)]
     for _ in range(6):
-        state = engine.weights(problem, state, Crew(1), factors=True, rounds=1)
+        state = engine.weights(problem, state, ThreadPool(1), factors=True, rounds=1)
         values.append(slow_objective(graph, problem, state))
         z = engine.memberships(problem, state)
         np.testing.assert_allclose(state.send_sum, z.T @ state.send, rtol=1e-9)

@@ -32,7 +32,7 @@ class Traffic(NamedTuple):
     received: int
 
 
-class DaskFleet:
+class DaskShardExecutor:
     """Shards that are futures on a cluster; see ``klafter.search.cluster.rounds.Fleet``."""
 
     def __init__(self, client, shards: list, bounds: np.ndarray):

@@ -18,7 +18,7 @@ from klafter.search.sparse.moves import Parts, Trade, dissolved, divided, farewe
 from klafter.search.sparse.responsibility_kernels import owe_rows
 from klafter.search.sparse.state import Problem, State, members
 from klafter.search.sparse.tally_kernels import tally_rows
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 NONE = np.zeros(0, np.int64)
@@ -213,7 +213,7 @@ def ball_births(frame: tuple, parts: list[Rows], snapshot: Snapshot, around: np.
     problem, state, own = unfold(ball, snapshot)
     owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(ball.nodes))
     owe_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), owed, residual)
-    born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), hope, Crew(1))
+    born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), hope, ThreadPool(1))
     return [trade._replace(nodes=ball.nodes[trade.nodes]) for trade in born]
 
 
@@ -221,13 +221,13 @@ def ball_moves(frame: tuple, parts: list[Rows], snapshot: Snapshot, some: list[i
     """Deaths and splits of some communities, and merges with those that overlap them."""
     ball = make_ball(Problem(*frame), parts)
     problem, state, _ = unfold(ball, snapshot)
-    crew, groups = Crew(1), Parts(*members(problem, state))
+    pool, groups = ThreadPool(1), Parts(*members(problem, state))
     trades: list[Trade | None] = []
     for k in some:
-        trades.append(farewell(problem, state, groups, k, crew))
+        trades.append(farewell(problem, state, groups, k, pool))
         if abs(state.size[k] - state.tested[k]) > 0.05 * state.size[k] and state.size[k] > 5:
-            trades.append(divided(problem, state, groups, k, crew))
+            trades.append(divided(problem, state, groups, k, pool))
         if pairs.get(k):
-            trades.append(dissolved(problem, state, groups, (k, *pairs[k]), crew))
-            trades.extend(merged(problem, state, groups, (k, m), crew) for m in pairs[k] if k < m)
+            trades.append(dissolved(problem, state, groups, (k, *pairs[k]), pool))
+            trades.extend(merged(problem, state, groups, (k, m), pool) for m in pairs[k] if k < m)
     return [t._replace(nodes=ball.nodes[t.nodes]) for t in trades if t is not None and t.gain > 0]

@@ -12,25 +12,25 @@ from klafter.search.sparse.births import births
 from klafter.search.sparse.moves import deaths, dissolves, merges, splits
 from klafter.search.sparse.state import Problem, State, memberships, restless, without_empty
 from klafter.search.sparse.sweeps import settle, weights
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
 SHAKEN = 0.5  # changed ends for a member that make a community one to be looked at again
 
 
-def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Generator, crew: Crew) -> State:
+def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Flips, births and all other moves around ``nodes``, whose links changed. None of them raises the objective."""
-    state = weights(problem, state, crew, rounds=1)
-    state = settle(problem, state, crew, among=nodes)
-    state, born = births(problem, state, rng, crew, among=nodes)
+    state = weights(problem, state, pool, rounds=1)
+    state = settle(problem, state, pool, among=nodes)
+    state, born = births(problem, state, rng, pool, among=nodes)
     state = without_empty(problem, shaken(problem, state, nodes))
     if not restless(state).any():
         return state
     for move in (partial(merges, attract=False), dissolves, deaths):
-        state, made = move(problem, state, crew, local=True)
+        state, made = move(problem, state, pool, local=True)
         state, born = without_empty(problem, state), born + made
-    state, made = splits(problem, state, crew)
+    state, made = splits(problem, state, pool)
     if born + made:
-        state = settle(problem, without_empty(problem, state), crew, among=nodes)
+        state = settle(problem, without_empty(problem, state), pool, among=nodes)
     return state
 
 

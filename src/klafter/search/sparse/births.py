@@ -11,7 +11,7 @@ from klafter.search.sparse.exchange_kernels import make_trade
 from klafter.search.sparse.nonbacktracking import alike, echoes, unexplained
 from klafter.search.sparse.responsibility_kernels import owe_rows
 from klafter.search.sparse.state import Problem, State, with_room
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
@@ -37,17 +37,17 @@ class Space(NamedTuple):
     local: np.ndarray
 
 
-def own_space(problem: Problem, crew: Crew) -> Space:
+def own_space(problem: Problem, pool: ThreadPool) -> Space:
     """This thread's scratch space for the rows of a problem."""
     rows = len(problem.start) - 1
-    return crew.scratch(lambda: Space(scratch_space(np.zeros(rows, np.int8)), np.full(rows, -1)), rows)
+    return pool.scratch(lambda: Space(scratch_space(np.zeros(rows, np.int8)), np.full(rows, -1)), rows)
 
 
 def births(
     problem: Problem,
     state: State,
     rng: np.random.Generator,
-    crew: Crew,
+    pool: ThreadPool,
     *,
     hope: float = 1.0,
     echo: bool = False,
@@ -59,7 +59,7 @@ def births(
     a walk around the seed or, with ``echo``, from the nodes most like it. With ``among`` only links of some nodes count
     as unexplained, and few seeds are tried.
     """
-    owed, residual = what_is_owed(problem, state, crew, among)
+    owed, residual = what_is_owed(problem, state, pool, among)
     rows = echoes(unexplained(problem, owed), rng) if echo else None
     seeds = seed_order(problem, residual, rng)
     fresh = np.ones(problem.n, bool)
@@ -68,10 +68,10 @@ def births(
     while idle < (PATIENCE if brief else max(PATIENCE, used)) and at < len(seeds):
         ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[:BATCH]
         at = ahead[-1] + 1 if len(ahead) == BATCH else at + LOOK
-        work = partial(_grown, problem, state, owed, residual, rows, hope, crew)
-        for nodes, z, w in crew.map(work, seeds[ahead]):
+        work = partial(_grown, problem, state, owed, residual, rows, hope, pool)
+        for nodes, z, w in pool.map(work, seeds[ahead]):
             idle += 1
-            if nodes is None or _gain(problem, state, nodes, z, w, hope, crew) <= 0:
+            if nodes is None or _gain(problem, state, nodes, z, w, hope, pool) <= 0:
                 continue
             if used == len(state.size):
                 state = with_room(state, used + 64)
@@ -84,7 +84,7 @@ def births(
 
 
 def what_is_owed(
-    problem: Problem, state: State, crew: Crew, among: np.ndarray | None = None
+    problem: Problem, state: State, pool: ThreadPool, among: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """rho of every entry, and its sum by node; nothing but in the rows of some nodes if these are given."""
     if among is not None:
@@ -93,7 +93,7 @@ def what_is_owed(
         return owed, residual
     owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
     every = np.arange(problem.n, dtype=np.int32)
-    crew.blocks(lambda low, high: owe_rows(open_workspace(problem, state), every[low:high], owed, residual), problem.n)
+    pool.blocks(lambda low, high: owe_rows(open_workspace(problem, state), every[low:high], owed, residual), problem.n)
     return owed, residual
 
 
@@ -105,9 +105,9 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
     return np.argsort(key, kind="stable")[: np.count_nonzero(share)]
 
 
-def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed) -> tuple[Any, Any, Any]:
+def _grown(problem, state, owed, residual, rows, hope, pool: ThreadPool, seed) -> tuple[Any, Any, Any]:
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
-    ws, growth = open_workspace(problem, state), own_space(problem, crew).growth
+    ws, growth = open_workspace(problem, state), own_space(problem, pool).growth
     first = walk_set(ws, owed, residual, seed, FIRST, growth) if rows is None else alike(rows, seed, ALIKE)
     inside, w, gain = grow(ws, owed, first, FACTOR, hope, growth)
     if gain <= 0 or len(inside) < 2:
@@ -117,8 +117,8 @@ def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed) -> tupl
     return nodes, np.isin(nodes, inside)[None, :], np.array([w])
 
 
-def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
-    space = own_space(problem, crew)
+def _gain(problem, state, nodes, z, w, hope, pool: ThreadPool) -> float:
+    space = own_space(problem, pool)
     gain = trade_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
     if hope == 1.0:
         return gain
@@ -127,7 +127,7 @@ def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
 
 
 def births_among(
-    problem: Problem, state: State, owed, residual, seeds: np.ndarray, hope: float, crew: Crew
+    problem: Problem, state: State, owed, residual, seeds: np.ndarray, hope: float, pool: ThreadPool
 ) -> list[Trade]:
     """The communities born around some seeds, as trades for nothing; each changes the state for the next."""
     first = len(state.size)
@@ -136,8 +136,8 @@ def births_among(
     for seed in seeds:
         if residual[seed] <= 0:
             continue
-        nodes, z, w = _grown(problem, state, owed, residual, None, hope, crew, seed)
-        if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, crew)) <= 0:
+        nodes, z, w = _grown(problem, state, owed, residual, None, hope, pool, seed)
+        if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, pool)) <= 0:
             continue
         ws = open_workspace(problem, state)
         make_trade(ws, nodes, NOTHING, np.array([first + len(born)]), z, w)

@@ -20,7 +20,7 @@ from klafter.search.sparse.adapt import adapt
 from klafter.search.sparse.affinities import Ties, matrix, tie
 from klafter.search.sparse.membership_posterior import leanings
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, copy_state, memberships, without_empty
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
 
@@ -61,10 +61,10 @@ def search(model, graph: Graph, callback, task: Task, stop) -> Outcome:
     rng, begun = np.random.default_rng(task.seed), time.perf_counter()
     history: list[Step] = []
     told = False  # to stop
-    with Crew(n_workers(model.n_jobs, 64)) as crew:
+    with ThreadPool(n_workers(model.n_jobs, 64)) as pool:
 
         def note(t, state, ties=None):
-            value = sparse.value_of(problem, state, ties, crew)
+            value = sparse.value_of(problem, state, ties, pool)
             history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.size)))
             return value
 
@@ -79,21 +79,21 @@ def search(model, graph: Graph, callback, task: Task, stop) -> Outcome:
         def step(where):
             state, ties = where
             if ties is None:
-                return sparse.step(problem, state, rng, crew), None
-            return sparse_bridges.refine(problem, copy_state(state), ties, crew)
+                return sparse.step(problem, state, rng, pool), None
+            return sparse_bridges.refine(problem, copy_state(state), ties, pool)
 
-        first = (sparse.init(problem, rng, crew), None) if task.point is None else warm(model, task.point, problem)
+        first = (sparse.init(problem, rng, pool), None) if task.point is None else warm(model, task.point, problem)
         note(0, *first)
         state, ties = iterate(step, first, model.max_iter, done, stop)
         converged = len(history) <= model.max_iter
         if ties is not None:
             return Outcome(problem, state, ties, history, converged)
         stopped = told or (stop is not None and stop.is_set())
-        best, ties = sparse.end(problem, state, crew, bridges=model.bridges and not stopped)
+        best, ties = sparse.end(problem, state, pool, bridges=model.bridges and not stopped)
         if ties is not None:
             note(len(history), best, ties)
         elif best is not state:
-            history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, crew), n_communities=0)
+            history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, pool), n_communities=0)
     return Outcome(problem, best, ties, history, converged)
 
 
@@ -128,12 +128,12 @@ def adapt_to(model, change: Change) -> None:
     began = time.perf_counter()
     problem = problem_of(model, change.graph)
     state, ties = state_of(model.point_, problem), ties_of(model.point_, problem)
-    with Crew(n_workers(model.n_jobs, 64)) as crew:
+    with ThreadPool(n_workers(model.n_jobs, 64)) as pool:
         if len(change.nodes) and ties is not None:
-            state, ties = sparse_bridges.refine(problem, state, ties, crew)
+            state, ties = sparse_bridges.refine(problem, state, ties, pool)
         elif len(change.nodes):
-            state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), crew)
-        value = sparse.value_of(problem, state, ties, crew)
+            state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), pool)
+        value = sparse.value_of(problem, state, ties, pool)
     history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
     keep(model, [Outcome(problem, state, ties, history, True)])
 

@@ -14,7 +14,7 @@ from klafter.search.sparse.exchange import cut, trade_gain
 from klafter.search.sparse.exchange_kernels import make_trade
 from klafter.search.sparse.splits_kernels import second_vector
 from klafter.search.sparse.state import Problem, State, members, memberships, restless, with_room, without_empty
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 EDGE, CERTAIN = 1.08, 0.485  # a split needs an eigenvalue above 1.08 times a random graph's, 1/sqrt(d), or 0.485
@@ -36,9 +36,9 @@ class Parts(NamedTuple):
         return self.nodes[self.start[k] : self.start[k + 1]]
 
 
-def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[State, int, set[int]]:
+def accept(problem: Problem, state: State, trades: list, pool: ThreadPool) -> tuple[State, int, set[int]]:
     """Make the trades that gain, best first, each community once; returns the state, how many, and of which."""
-    space = own_space(problem, crew)
+    space = own_space(problem, pool)
     good = sorted((t for t in trades if t is not None and t.gain > 0), key=lambda t: (-t.gain, t.out[0]))
     used = len(state.size)
     state = with_room(state, sum(max(len(t.w) - len(t.out), 0) for t in good))
@@ -58,7 +58,7 @@ def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[St
     return state, made, gone
 
 
-def in_turns(problem: Problem, state: State, groups: list, propose, crew: Crew) -> tuple[State, int]:
+def in_turns(problem: Problem, state: State, groups: list, propose, pool: ThreadPool) -> tuple[State, int]:
     """Try what may be done with groups of communities, likeliest first, in turns in which no two share a community.
 
     What shares one with a trade that was made waits for the next step, so little is worked out in vain; the last turn
@@ -67,7 +67,7 @@ def in_turns(problem: Problem, state: State, groups: list, propose, crew: Crew) 
     made = 0
     for turn in range(DISJOINT + 1):
         now = groups if turn == DISJOINT else disjoint(groups)
-        state, more, traded = accept(problem, state, crew.map(partial(propose, state), now), crew)
+        state, more, traded = accept(problem, state, pool.map(partial(propose, state), now), pool)
         tried = set(now)
         groups = [group for group in groups if group not in tried and traded.isdisjoint(group)]
         made += more
@@ -85,20 +85,20 @@ def disjoint(groups: list[tuple]) -> list[tuple]:
     return some
 
 
-def splits(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
+def splits(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
     """Cut communities in two where the second eigenvector says so."""
     parts = Parts(*members(problem, state))
-    trades = crew.map(
-        lambda k: divided(problem, state, parts, k, crew),
+    trades = pool.map(
+        lambda k: divided(problem, state, parts, k, pool),
         np.flatnonzero(restless(state) & (state.size > 5)),
     )
     state.tested[:] = state.size
-    return accept(problem, state, trades, crew)[:2]
+    return accept(problem, state, trades, pool)[:2]
 
 
-def divided(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -> Trade | None:
+def divided(problem: Problem, state: State, parts: Parts, k: int, pool: ThreadPool) -> Trade | None:
     """Two communities for one, if its second eigenvector stands out."""
-    nodes, space = parts.of(k), own_space(problem, crew)
+    nodes, space = parts.of(k), own_space(problem, pool)
     vector = np.sin(1.0 + np.arange(len(nodes)) * 2.399963)  # any start that is not special
     patch, _, _ = cut(open_workspace(problem, state), problem, state, nodes, np.array([k]), space.local)
     value, degree = second_vector(patch, state.strength[k], vector, TURNS)
@@ -121,41 +121,41 @@ def _trade(problem, state, out, nodes, z, w, space, rounds: int = 12) -> Trade:
 
 
 def merges(
-    problem: Problem, state: State, crew: Crew, *, local: bool = False, attract: bool = True
+    problem: Problem, state: State, pool: ThreadPool, *, local: bool = False, attract: bool = True
 ) -> tuple[State, int]:
     """Make one of two communities that overlap or have links to explain between them."""
     parts = Parts(*members(problem, state))
     pairs = overlapping(problem, state, local)
     if attract:
         changed = restless(state) | (not local)
-        more = [(k, m) for k, m in attracted(problem, state, crew) if changed[k] or changed[m]]
+        more = [(k, m) for k, m in attracted(problem, state, pool) if changed[k] or changed[m]]
         pairs = [*pairs, *sorted({*more}.difference(pairs))]
-    return in_turns(problem, state, pairs, lambda state, pair: merged(problem, state, parts, pair, crew), crew)
+    return in_turns(problem, state, pairs, lambda state, pair: merged(problem, state, parts, pair, pool), pool)
 
 
-def merged(problem: Problem, state: State, parts: Parts, pair: tuple[int, int], crew: Crew) -> Trade:
+def merged(problem: Problem, state: State, parts: Parts, pair: tuple[int, int], pool: ThreadPool) -> Trade:
     """One community for two."""
     k, m = pair
     both = np.union1d(parts.of(k), parts.of(m))
     w = np.array([max(state.strength[k], state.strength[m])])
-    return _trade(problem, state, [k, m], both, np.ones((1, len(both)), bool), w, own_space(problem, crew))
+    return _trade(problem, state, [k, m], both, np.ones((1, len(both)), bool), w, own_space(problem, pool))
 
 
-def dissolves(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
+def dissolves(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
     """Give up a community, or all of it but what is its own, to those that overlap it most.
 
     A union of several communities explains too little to let its parts, once found, take all their members.
     """
     parts, partners = Parts(*members(problem, state)), overlapping_partners(problem, state, local)
     groups = [(k, *others) for k, others in partners.items()]
-    return in_turns(problem, state, groups, lambda state, group: dissolved(problem, state, parts, group, crew), crew)
+    return in_turns(problem, state, groups, lambda state, group: dissolved(problem, state, parts, group, pool), pool)
 
 
-def dissolved(problem: Problem, state: State, parts: Parts, group: tuple[int, ...], crew: Crew) -> Trade:
+def dissolved(problem: Problem, state: State, parts: Parts, group: tuple[int, ...], pool: ThreadPool) -> Trade:
     """Others that share the members of the first, which is given up or keeps what none of them has."""
     k, *others = group
     every = np.unique(np.concatenate([parts.of(m) for m in (k, *others)]))
-    space = own_space(problem, crew)
+    space = own_space(problem, pool)
     z = np.stack([np.isin(every, parts.of(m)) for m in others])
     rest = np.isin(every, parts.of(k)) & ~z.any(axis=0)
     w = state.strength[[*others, k]]
@@ -178,11 +178,11 @@ def overlapping_partners(problem: Problem, state: State, local: bool = False) ->
     return {k: sorted(some, key=lambda m: (-common[k, m], m))[:PARTNERS] for k, some in near.items()}
 
 
-def doubtful(problem: Problem, state: State, crew: Crew, share: float) -> list[int]:
+def doubtful(problem: Problem, state: State, pool: ThreadPool, share: float) -> list[int]:
     """Communities with more than a share of their members in one that overlaps them much; the least missed first."""
     parts, near = Parts(*members(problem, state)), overlapping_partners(problem, state)
     inside = {k: np.isin(parts.of(k), np.concatenate([parts.of(m) for m in near[k]])).mean() for k in near}
-    missed = {k: -farewell(problem, state, parts, k, crew).gain for k in near if inside[k] > share}
+    missed = {k: -farewell(problem, state, parts, k, pool).gain for k in near if inside[k] > share}
     return sorted(missed, key=lambda k: (missed[k], k))
 
 
@@ -201,9 +201,9 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
     return list(zip(common.row[close][likeliest].tolist(), common.col[close][likeliest].tolist()))
 
 
-def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int]]:
+def attracted(problem: Problem, state: State, pool: ThreadPool) -> list[tuple[int, int]]:
     """Pairs of communities with many unexplained links between them, as the halves of one have."""
-    owed, _ = what_is_owed(problem, state, crew)
+    owed, _ = what_is_owed(problem, state, pool)
     keep = np.concatenate([[0], np.cumsum(owed > UNEXPLAINED)])[problem.start]
     shape = (problem.n, problem.n)
     links = sparse.csr_array((owed[owed > UNEXPLAINED], problem.node[owed > UNEXPLAINED], keep), shape=shape)
@@ -216,23 +216,23 @@ def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int
     return list(zip(k[close].tolist(), m[close].tolist()))
 
 
-def deaths(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
+def deaths(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
     """Give up communities that are worth less than their price."""
-    return accept(problem, state, farewells(problem, state, crew, local), crew)[:2]
+    return accept(problem, state, farewells(problem, state, pool, local), pool)[:2]
 
 
-def farewells(problem: Problem, state: State, crew: Crew, local: bool = False) -> list[Trade]:
+def farewells(problem: Problem, state: State, pool: ThreadPool, local: bool = False) -> list[Trade]:
     """Each community for nothing: the gain is minus its worth."""
     parts = Parts(*members(problem, state))
     some = np.flatnonzero((state.size > 0) & (restless(state) | (not local)))
-    return crew.map(lambda k: farewell(problem, state, parts, k, crew), some)
+    return pool.map(lambda k: farewell(problem, state, parts, k, pool), some)
 
 
-def farewell(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -> Trade:
+def farewell(problem: Problem, state: State, parts: Parts, k: int, pool: ThreadPool) -> Trade:
     """Nothing for a community."""
     mine, out, none = parts.of(k), np.array([k]), np.zeros(0)
     z = np.zeros((0, len(mine)), bool)
-    local = own_space(problem, crew).local
+    local = own_space(problem, pool).local
     return Trade(trade_gain(problem, state, mine, out, z, none, 0, local), out, mine, z, none)
 
 
@@ -245,7 +245,7 @@ def given_up(problem: Problem, state: State, some: np.ndarray) -> State:
     return without_empty(problem, state)
 
 
-def without_weakest(problem: Problem, state: State, crew: Crew, share: float) -> State:
+def without_weakest(problem: Problem, state: State, pool: ThreadPool, share: float) -> State:
     """The state without those communities that are worth least for a member."""
-    trades = sorted(farewells(problem, state, crew), key=lambda trade: -trade.gain / len(trade.nodes))
+    trades = sorted(farewells(problem, state, pool), key=lambda trade: -trade.gain / len(trade.nodes))
     return given_up(problem, state, np.array([t.out[0] for t in trades[: int(np.ceil(share * len(trades)))]], np.int64))
