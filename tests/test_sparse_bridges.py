@@ -51,7 +51,7 @@ def slow_objective(graph, problem, state, ties, z=None):
 
 def promising(problem, state, ties):
     return sparse_bridges.promising(
-        problem, state, ties, sparse_bridges.owed_links(problem, state, ties, ThreadPool(1))
+        problem, state, ties, sparse_bridges.link_responsibility(problem, state, ties, ThreadPool(1))
     )
 
 
@@ -97,14 +97,14 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
 def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, counts, seed):
     graph, problem, state, ties = bridged_case(seed, directed, counts)
     z, w, links = memberships(problem, state).toarray(), matrix(ties).toarray(), graph.links.toarray() > 0
-    chances = sparse_bridges.leanings(problem, state, ties).toarray()
+    posterior = sparse_bridges.membership_posterior(problem, state, ties).toarray()
     for i, k in np.ndindex(*z.shape):
         on, off = z.copy(), z.copy()
         on[i, k], off[i, k] = 1, 0
         fall = slow_objective(graph, problem, state, ties, off) - slow_objective(graph, problem, state, ties, on)
         tried = z[i, k] or (w[k] @ z[links[i]].T).any() or (w[:, k] @ z[links[:, i]].T).any()
         probability = (1 / (1 + np.exp(-fall)) if off[:, k].any() else z[i, k]) if tried else 0.0  # of a dead one none
-        assert chances[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
+        assert posterior[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
 
 
 @some
@@ -183,12 +183,12 @@ def test_a_bridge_that_promises_to_pay_pays(directed, counts, seed):
 def test_a_split_gains_at_least_its_bound(directed, counts, seed):
     graph, problem, state, ties = bridged_case(seed, directed, counts)
     ties = without_idle(problem, ties)
-    owed = sparse_bridges.owed_links(problem, state, ties, ThreadPool(1))
+    responsibility = sparse_bridges.link_responsibility(problem, state, ties, ThreadPool(1))
     hidden = sparse_bridge_splits.hidden_pattern(problem)
     start, nodes = members(problem, state)
     for k in range(len(state.size)):
         mine, w = nodes[start[k] : start[k + 1]], state.strength[k]
-        see = sparse_bridge_splits.inside(problem, state, owed, hidden, w, mine)
+        see = sparse_bridge_splits.inside(problem, state, responsibility, hidden, w, mine)
         parts = sparse_bridge_splits.two_parts(see, w, problem.half)
         if parts.gain == 0.0:
             continue

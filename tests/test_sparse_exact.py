@@ -12,10 +12,10 @@ from klafter.graph import Graph
 from klafter.jit.decorators import kernel
 from klafter.search.sparse import engine
 from klafter.search.sparse import kernels as sparse_kernels
-from klafter.search.sparse import membership_posterior as sparse_leanings
+from klafter.search.sparse import membership_posterior as sparse_posterior
 from klafter.search.sparse.exchange import trade_gain
 from klafter.search.sparse.exchange_kernels import make_trade
-from klafter.search.sparse.membership_posterior import FAINT, leanings
+from klafter.search.sparse.membership_posterior import FAINT, membership_posterior
 from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_room
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
@@ -107,20 +107,20 @@ def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, co
     graph, problem, state = random_case(seed, directed, counts)
     z = engine.memberships(problem, state).toarray()
     linked = graph.links.toarray() + graph.links.toarray().T > 0
-    chances = leanings(problem, state).toarray()
+    posterior = membership_posterior(problem, state).toarray()
     for i, k in np.ndindex(*z.shape):
         on, off = z.copy(), z.copy()
         on[i, k], off[i, k] = 1, 0
         fall = slow_objective(graph, problem, state, off) - slow_objective(graph, problem, state, on)
         probability = 1 / (1 + np.exp(-fall)) if z[i, k] or z[linked[i], k].any() else 0.0
-        assert chances[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
+        assert posterior[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
 
 
 def test_leanings_do_not_depend_on_how_many_nodes_are_done_at_once(monkeypatch):
     _, problem, state = random_case(0, directed=False, counts=False)
-    whole = leanings(problem, state).toarray()
-    monkeypatch.setattr(sparse_leanings, "AT_ONCE", 5)
-    assert (leanings(problem, state).toarray() == whole).all()
+    whole = membership_posterior(problem, state).toarray()
+    monkeypatch.setattr(sparse_posterior, "AT_ONCE", 5)
+    assert (membership_posterior(problem, state).toarray() == whole).all()
 
 
 @cases

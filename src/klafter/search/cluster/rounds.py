@@ -249,7 +249,7 @@ def init(frame: Problem, executor: ShardExecutor, n_links: float, seed: int) -> 
     """Births from nothing and, while the background explains much, of communities that would only pay together."""
     state, _ = births(frame, first_state(frame, n_links), executor, [seed, 0])
     state = warm_up(frame, state, executor)
-    if np.concatenate(executor.each(at.owing, snapshot_of(frame, state))).sum() > 2 * MUCH * n_links:
+    if np.concatenate(executor.each(at.node_responsibility, snapshot_of(frame, state))).sum() > 2 * MUCH * n_links:
         state, _ = births(frame, state, executor, [seed, 0, 0], HOPE)
         state, _ = moves(frame, warm_up(frame, state, executor), executor)
     return min((first_state(frame, n_links), state), key=lambda state: objective(frame, state, executor))

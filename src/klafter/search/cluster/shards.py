@@ -15,7 +15,7 @@ from klafter.graph.units import among, distinct
 from klafter.search.cluster.shards_kernels import hidden_rows, local_best, propose_rows
 from klafter.search.sparse.births import births_among
 from klafter.search.sparse.moves import Parts, Trade, dissolved, divided, farewell, merged
-from klafter.search.sparse.responsibility_kernels import owe_rows
+from klafter.search.sparse.responsibility_kernels import responsibility_rows
 from klafter.search.sparse.state import Problem, State, members
 from klafter.search.sparse.tally_kernels import tally_rows
 from klafter.search.sparse.threads import ThreadPool
@@ -165,7 +165,7 @@ def winners(shard: Shard, proposals: np.ndarray) -> np.ndarray:
 
 def seeds(shard: Shard, snapshot: Snapshot, number: int, entropy: list[int]) -> np.ndarray:
     """Own nodes at random, those that owe a larger share of their links sooner."""
-    residual = owing(shard, snapshot)
+    residual = node_responsibility(shard, snapshot)
     share = residual / np.maximum(np.diff(shard.problem.start), 1)
     with np.errstate(divide="ignore"):
         key = np.random.default_rng(entropy).exponential(size=len(share)) / share
@@ -199,11 +199,11 @@ def rows_of(shard: Shard, nodes: np.ndarray) -> Rows:
     return Rows(nodes, links, problem.value[entry], hidden)
 
 
-def owing(shard: Shard, snapshot: Snapshot) -> np.ndarray:
+def node_responsibility(shard: Shard, snapshot: Snapshot) -> np.ndarray:
     """How much of its links the background explains, for each own node."""
     problem, state, own = unfold(shard, snapshot)
-    owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
-    owe_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), owed, residual)
+    responsibility, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
+    responsibility_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), responsibility, residual)
     return residual
 
 
@@ -211,9 +211,11 @@ def ball_births(frame: tuple, parts: list[Rows], snapshot: Snapshot, around: np.
     """Communities born around seeds, one after the other."""
     ball = make_ball(Problem(*frame), parts)
     problem, state, own = unfold(ball, snapshot)
-    owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(ball.nodes))
-    owe_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), owed, residual)
-    born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), hope, ThreadPool(1))
+    responsibility, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(ball.nodes))
+    responsibility_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), responsibility, residual)
+    born = births_among(
+        problem, state, responsibility, residual, np.searchsorted(ball.nodes[:own], around), hope, ThreadPool(1)
+    )
     return [trade._replace(nodes=ball.nodes[trade.nodes]) for trade in born]
 
 

@@ -167,7 +167,7 @@ def settle_ties(ws, ties, low, high, flags, around, scratch):
 
 
 @kernel
-def lean_ties(ws, ties, low, high, which, chance, ends, scratch):
+def posterior_affinities(ws, ties, low, high, which, chance, ends, scratch):
     """The chances of the nodes low..high to hold the communities that a flip of theirs is tried for."""
     total = 0
     for i in range(low, high):

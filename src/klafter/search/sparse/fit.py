@@ -18,7 +18,7 @@ from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse import engine as sparse
 from klafter.search.sparse.adapt import adapt
 from klafter.search.sparse.affinities import Ties, matrix, tie
-from klafter.search.sparse.membership_posterior import leanings
+from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, copy_state, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
 
@@ -138,17 +138,21 @@ def adapt_to(model, change: Change) -> None:
     keep(model, [Outcome(problem, state, ties, history, True)])
 
 
-def leaning_draws(model) -> list[Draw]:
+def posterior_draws(model) -> list[Draw]:
     """The draws with chances for memberships; as they are where the links stayed on a cluster."""
     if not model.graph_.n_links:
         return model.draws_
     problem = problem_of(model, model.graph_)
     with announce_compilation():
-        return [_leaning(problem, state_of(draw, problem), ties_of(draw, problem)) for draw in model.draws_]
+        return [_posterior(problem, state_of(draw, problem), ties_of(draw, problem)) for draw in model.draws_]
 
 
-def _leaning(problem: Problem, state: State, ties: Ties | None) -> Draw:
-    z = leanings(problem, state) if ties is None else sparse_bridges.leanings(problem, state, ties)
+def _posterior(problem: Problem, state: State, ties: Ties | None) -> Draw:
+    z = (
+        membership_posterior(problem, state)
+        if ties is None
+        else sparse_bridges.membership_posterior(problem, state, ties)
+    )
     return sparse.draw(problem, state, z, ties)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse.births import NOTHING, Trade, own_space, what_is_owed
+from klafter.search.sparse.births import NOTHING, Trade, background_responsibility, own_space
 from klafter.search.sparse.exchange import cut, trade_gain
 from klafter.search.sparse.exchange_kernels import make_trade
 from klafter.search.sparse.splits_kernels import second_vector
@@ -203,10 +203,12 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
 
 def attracted(problem: Problem, state: State, pool: ThreadPool) -> list[tuple[int, int]]:
     """Pairs of communities with many unexplained links between them, as the halves of one have."""
-    owed, _ = what_is_owed(problem, state, pool)
-    keep = np.concatenate([[0], np.cumsum(owed > UNEXPLAINED)])[problem.start]
+    responsibility, _ = background_responsibility(problem, state, pool)
+    keep = np.concatenate([[0], np.cumsum(responsibility > UNEXPLAINED)])[problem.start]
     shape = (problem.n, problem.n)
-    links = sparse.csr_array((owed[owed > UNEXPLAINED], problem.node[owed > UNEXPLAINED], keep), shape=shape)
+    links = sparse.csr_array(
+        (responsibility[responsibility > UNEXPLAINED], problem.node[responsibility > UNEXPLAINED], keep), shape=shape
+    )
     z = memberships(problem, state)
     between = (z.T @ (links @ z)).tocoo()
     weight = problem.half * 2 * np.sqrt(state.send_sum * state.receive_sum)

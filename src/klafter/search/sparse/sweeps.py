@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from klafter.search.sparse.births import what_is_owed
+from klafter.search.sparse.births import background_responsibility
 from klafter.search.sparse.kernels import settle_rows
 from klafter.search.sparse.state import Problem, State, without_empty
 from klafter.search.sparse.threads import ThreadPool
@@ -20,7 +20,7 @@ def objective(problem: Problem, state: State, pool: ThreadPool | None = None) ->
 
 def share_unexplained(problem: Problem, state: State, pool: ThreadPool) -> float:
     """The share of links that the background explains."""
-    _, residual = what_is_owed(problem, state, pool)
+    _, residual = background_responsibility(problem, state, pool)
     return float(residual.sum() / max(problem.value.sum(), 1.0))
 
 
