@@ -91,17 +91,17 @@ def test_a_ball_has_all_dyads_among_its_nodes_and_nothing_owed_outside():
     problem, frame, executor = in_shards(graph)
     nodes = np.arange(5, 50, 3)
     parts = [at.rows_of(*pair) for pair in zip(executor.shards, rounds.by_shard(nodes, executor.bounds))]
-    ball = at.make_ball(rounds.bare(frame), parts)
+    neighbourhood = at.make_neighbourhood(rounds.bare(frame), parts)
     links, hidden = np.zeros((2, 60, 60))
     for v, i in enumerate(nodes):
-        for p in range(ball.problem.start[v], ball.problem.middle[v]):
-            links[i, ball.nodes[ball.problem.node[p]]] = ball.problem.value[p]
-        for p in range(ball.problem.hidden_start[v], ball.problem.hidden_middle[v]):
-            hidden[i, ball.nodes[ball.problem.hidden_node[p]]] = 1
+        for p in range(neighbourhood.problem.start[v], neighbourhood.problem.middle[v]):
+            links[i, neighbourhood.nodes[neighbourhood.problem.node[p]]] = neighbourhood.problem.value[p]
+        for p in range(neighbourhood.problem.hidden_start[v], neighbourhood.problem.hidden_middle[v]):
+            hidden[i, neighbourhood.nodes[neighbourhood.problem.hidden_node[p]]] = 1
     inside = np.isin(np.arange(60), nodes)
     np.testing.assert_array_equal(links, graph.links.toarray() * inside * inside[:, None])
     np.testing.assert_array_equal(hidden, graph.hidden.toarray() * inside * inside[:, None])
-    np.testing.assert_array_equal(np.diff(ball.problem.start), np.diff(problem.start)[nodes])
+    np.testing.assert_array_equal(np.diff(neighbourhood.problem.start), np.diff(problem.start)[nodes])
 
 
 def test_trades_that_share_links_are_not_both_made_on_old_gains():
@@ -109,7 +109,7 @@ def test_trades_that_share_links_are_not_both_made_on_old_gains():
     problem, frame, executor = in_shards(graph)
     state = rounds.first_state(frame, problem.value.sum() / 2)
     nodes, w = np.arange(40), np.array([0.3])
-    twice = [rounds.Trade(10.0, np.zeros(0, np.int64), nodes, np.ones((1, 40), bool), w) for _ in range(2)]
+    twice = [rounds.Proposal(10.0, np.zeros(0, np.int64), nodes, np.ones((1, 40), bool), w) for _ in range(2)]
     _, made = rounds.accept(frame, state, twice, executor)
     assert made == 1
 

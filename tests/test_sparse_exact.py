@@ -13,8 +13,8 @@ from klafter.jit.decorators import kernel
 from klafter.search.sparse import engine
 from klafter.search.sparse import kernels as sparse_kernels
 from klafter.search.sparse import membership_posterior as sparse_posterior
-from klafter.search.sparse.exchange import trade_gain
-from klafter.search.sparse.exchange_kernels import make_trade
+from klafter.search.sparse.exchange import exchange_gain
+from klafter.search.sparse.exchange_kernels import apply_exchange
 from klafter.search.sparse.membership_posterior import FAINT, membership_posterior
 from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_room
 from klafter.search.sparse.threads import ThreadPool
@@ -136,9 +136,9 @@ def test_a_trade_gains_what_the_objective_falls(directed, counts, seed, rounds):
         nodes = np.unique(np.concatenate(parts)).astype(np.int32)
         z, w = rng.random((columns, len(nodes))) < 0.6, rng.gamma(2, 0.5, columns)
         out = np.array(out, np.int64)
-        gain = trade_gain(problem, state, nodes, out, z, w, rounds, local)
+        gain = exchange_gain(problem, state, nodes, out, z, w, rounds, local)
         trial = with_room(copy_state(state), columns)
-        make_trade(open_workspace(problem, trial), nodes, out, len(state.size) + np.arange(columns), z, w)
+        apply_exchange(open_workspace(problem, trial), nodes, out, len(state.size) + np.arange(columns), z, w)
         fall = slow_objective(graph, problem, state) - slow_objective(graph, problem, trial)
         assert gain == pytest.approx(fall, abs=1e-9)
         assert (local == -1).all()

@@ -47,7 +47,7 @@ class DaskShardExecutor:
 
         return self._insist(work, submit, shared, columns)
 
-    def balls(self, work, frame, snapshot, jobs) -> list:
+    def on_neighbourhoods(self, work, frame, snapshot, jobs) -> list:
         def submit():
             given = self._share(snapshot)
             return [self._submit(work, tuple(frame), self._rows(nodes), given, *args) for nodes, *args in jobs]

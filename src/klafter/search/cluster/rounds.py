@@ -21,8 +21,8 @@ from scipy import sparse
 from klafter.graph.units import distinct
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.shards_kernels import MOVED, WAITING, accept_flips
-from klafter.search.sparse.births import Trade
-from klafter.search.sparse.exchange_kernels import make_trade
+from klafter.search.sparse.births import Proposal
+from klafter.search.sparse.exchange_kernels import apply_exchange
 from klafter.search.sparse.moves import overlapping_partners
 from klafter.search.sparse.perturb import HOPE
 from klafter.search.sparse.state import Problem, State, memberships, restless, with_room, without_empty
@@ -46,7 +46,7 @@ class ShardExecutor(Protocol):
     def each(self, work, shared: Any, *columns) -> list:
         """``work(shard, shared, *the shard's entry of each column)`` of every shard; no ``shared`` if it is None."""
 
-    def balls(self, work, frame: Problem, snapshot: at.Snapshot, jobs: list[tuple]) -> list:
+    def on_neighbourhoods(self, work, frame: Problem, snapshot: at.Snapshot, jobs: list[tuple]) -> list:
         """``work(frame, rows, view, *args)`` of every job (nodes, *args), with the rows of its nodes."""
 
 
@@ -60,7 +60,7 @@ class LocalShardExecutor:
         given = () if shared is None else (shared,)
         return [work(shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
 
-    def balls(self, work, frame, snapshot, jobs):
+    def on_neighbourhoods(self, work, frame, snapshot, jobs):
         def rows(nodes):
             return [at.rows_of(*pair) for pair in zip(self.shards, by_shard(nodes, self.bounds))]
 
@@ -162,8 +162,12 @@ def births(
         snapshot = snapshot_of(frame, state)
         seeds = executor.each(at.seeds, snapshot, [SEEDS] * len(turns), turns)
         jobs = [(nodes, some, hope) for nodes, some in zip(_around(seeds, executor), seeds) if len(some)]
-        trades = [trade for part in executor.balls(at.ball_births, bare(frame), snapshot, jobs) for trade in part]
-        state, made = accept(frame, state, trades, executor)
+        proposals = [
+            proposal
+            for part in executor.on_neighbourhoods(at.neighbourhood_births, bare(frame), snapshot, jobs)
+            for proposal in part
+        ]
+        state, made = accept(frame, state, proposals, executor)
         if made:  # a ball shows a part of a community: the rest joins before it passes for another
             state = settle(frame, state, executor, 4)
         born, turn = born + made, turn + 1
@@ -191,57 +195,59 @@ def moves(frame: Problem, state: State, executor: ShardExecutor) -> tuple[State,
         near = {k: partners[k] for k in group.tolist() if k in partners}
         every = sorted({*group.tolist(), *(m for ms in near.values() for m in ms)})
         jobs.append((np.unique(z[every].indices).astype(np.int64), group.tolist(), near))
-    parts = executor.balls(at.ball_moves, bare(frame), snapshot_of(frame, state), jobs)
+    parts = executor.on_neighbourhoods(at.neighbourhood_moves, bare(frame), snapshot_of(frame, state), jobs)
     state.tested[some] = state.size[some]
-    return accept(frame, state, [trade for part in parts for trade in part], executor)
+    return accept(frame, state, [proposal for part in parts for proposal in part], executor)
 
 
-def accept(frame: Problem, state: State, trades: list[Trade], executor: ShardExecutor) -> tuple[State, int]:
+def accept(frame: Problem, state: State, proposals: list[Proposal], executor: ShardExecutor) -> tuple[State, int]:
     """Make trades, best first, that gain whatever those before them changed; each community once."""
-    if not trades:
+    if not proposals:
         return state, 0
-    trades = sorted(trades, key=lambda t: (-t.gain, t.out[:1].tolist(), int(t.nodes[0])))
-    shared = _shared_links(frame, trades, executor)
+    proposals = sorted(proposals, key=lambda t: (-t.gain, t.out[:1].tolist(), int(t.nodes[0])))
+    shared = _shared_links(frame, proposals, executor)
     used = len(state.size)
-    state = with_room(state, sum(max(len(t.w) - len(t.out), 0) for t in trades))
+    state = with_room(state, sum(max(len(t.w) - len(t.out), 0) for t in proposals))
     gone: set[int] = set()
-    made, disturbed = 0, np.zeros(len(trades))
-    for number, trade in enumerate(trades):
-        room = frame.start[trade.nodes + 1] - frame.start[trade.nodes] - state.held[trade.nodes]
+    made, disturbed = 0, np.zeros(len(proposals))
+    for number, proposal in enumerate(proposals):
+        room = frame.start[proposal.nodes + 1] - frame.start[proposal.nodes] - state.held[proposal.nodes]
         if (
-            gone.intersection(trade.out.tolist())
-            or (room < trade.z.sum(axis=0)).any()
-            or trade.gain <= _doubt(frame, state, trade, disturbed[number])
+            gone.intersection(proposal.out.tolist())
+            or (room < proposal.z.sum(axis=0)).any()
+            or proposal.gain <= _doubt(frame, state, proposal, disturbed[number])
         ):
             continue
-        extra = max(len(trade.w) - len(trade.out), 0)
-        into = np.concatenate([trade.out, np.arange(used, used + extra)])[: len(trade.w)]
-        make_trade(open_workspace(frame, state), trade.nodes.astype(np.int32), trade.out, into, trade.z, trade.w)
+        extra = max(len(proposal.w) - len(proposal.out), 0)
+        into = np.concatenate([proposal.out, np.arange(used, used + extra)])[: len(proposal.w)]
+        apply_exchange(
+            open_workspace(frame, state), proposal.nodes.astype(np.int32), proposal.out, into, proposal.z, proposal.w
+        )
         state.tested[into] = 0
         disturbed += shared[[number]].toarray().ravel()
-        gone.update(trade.out.tolist())
+        gone.update(proposal.out.tolist())
         used, made = used + extra, made + 1
     return without_empty(frame, state), made
 
 
-def _shared_links(frame: Problem, trades: list[Trade], executor: ShardExecutor) -> sparse.csr_array:
+def _shared_links(frame: Problem, proposals: list[Proposal], executor: ShardExecutor) -> sparse.csr_array:
     """How many links lie inside the nodes of both of two trades."""
-    start = np.concatenate([[0], np.cumsum([len(t.nodes) for t in trades])])
-    nodes = np.concatenate([t.nodes for t in trades])
-    shape = (len(trades), frame.n)
+    start = np.concatenate([[0], np.cumsum([len(t.nodes) for t in proposals])])
+    nodes = np.concatenate([t.nodes for t in proposals])
+    shape = (len(proposals), frame.n)
     inside = sparse.csr_array(sparse.csr_array((np.ones(len(nodes), np.float32), nodes, start), shape=shape).T)
     return sparse.csr_array(sum(executor.each(at.shared_links, inside)) / 2)
 
 
-def _doubt(frame: Problem, state: State, trade: Trade, links: float) -> float:
+def _doubt(frame: Problem, state: State, proposal: Proposal, links: float) -> float:
     """The most that ``links`` which others changed could take from the gain.
 
     h(a (u + W)) - h(a u) <= a W + log(1 + W/e) for u >= e, at most twice for each link.
     """
     if links == 0:
         return 0.0
-    most = max(trade.w.sum(), state.strength[trade.out].sum())
-    factor = 0.0 if frame.counts else state.send[trade.nodes].max() * state.receive[trade.nodes].max()
+    most = max(proposal.w.sum(), state.strength[proposal.out].sum())
+    factor = 0.0 if frame.counts else state.send[proposal.nodes].max() * state.receive[proposal.nodes].max()
     return 2 * links * (factor * most + np.log1p(most / state.background))
 
 

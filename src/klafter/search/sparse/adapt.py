@@ -9,12 +9,12 @@ from functools import partial
 import numpy as np
 
 from klafter.search.sparse.births import births
-from klafter.search.sparse.moves import deaths, dissolves, merges, splits
+from klafter.search.sparse.moves import deaths, merges, reassigns, splits
 from klafter.search.sparse.state import Problem, State, memberships, restless, without_empty
 from klafter.search.sparse.sweeps import settle, weights
 from klafter.search.sparse.threads import ThreadPool
 
-SHAKEN = 0.5  # changed ends for a member that make a community one to be looked at again
+CHANGED_ENDS = 0.5  # changed ends for a member that make a community one to be looked at again
 
 
 def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Generator, pool: ThreadPool) -> State:
@@ -22,10 +22,10 @@ def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Gene
     state = weights(problem, state, pool, rounds=1)
     state = settle(problem, state, pool, among=nodes)
     state, born = births(problem, state, rng, pool, among=nodes)
-    state = without_empty(problem, shaken(problem, state, nodes))
+    state = without_empty(problem, mark_changed(problem, state, nodes))
     if not restless(state).any():
         return state
-    for move in (partial(merges, attract=False), dissolves, deaths):
+    for move in (partial(merges, attract=False), reassigns, deaths):
         state, made = move(problem, state, pool, local=True)
         state, born = without_empty(problem, state), born + made
     state, made = splits(problem, state, pool)
@@ -34,9 +34,9 @@ def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Gene
     return state
 
 
-def shaken(problem: Problem, state: State, nodes: np.ndarray) -> State:
+def mark_changed(problem: Problem, state: State, nodes: np.ndarray) -> State:
     """Mark the communities in which many links changed, so that moves look at them."""
     ends = np.zeros(problem.n)
     ends[nodes] = 1.0
-    state.tested[memberships(problem, state).T @ ends > SHAKEN * state.size] = 0
+    state.tested[memberships(problem, state).T @ ends > CHANGED_ENDS * state.size] = 0
     return state

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from klafter.search.sparse.births_kernels import Scratch, around_set, grow, scratch_space, walk_set
-from klafter.search.sparse.exchange import trade_gain
-from klafter.search.sparse.exchange_kernels import make_trade
+from klafter.search.sparse.exchange import exchange_gain
+from klafter.search.sparse.exchange_kernels import apply_exchange
 from klafter.search.sparse.nonbacktracking import alike, echoes, unexplained
 from klafter.search.sparse.responsibility_kernels import responsibility_rows
 from klafter.search.sparse.state import Problem, State, with_room
@@ -20,7 +20,7 @@ PATIENCE = 64  # seeds in a row without a birth, at least
 NOTHING = np.zeros(0, np.int64)
 
 
-class Trade(NamedTuple):
+class Proposal(NamedTuple):
     """Communities ``out`` for columns z (q, m) of strengths w on some nodes."""
 
     gain: float
@@ -76,7 +76,7 @@ def births(
             if used == len(state.size):
                 state = with_room(state, used + 64)
             ws = open_workspace(problem, state)
-            make_trade(ws, nodes, NOTHING, np.array([used]), z, w)
+            apply_exchange(ws, nodes, NOTHING, np.array([used]), z, w)
             responsibility_rows(ws, nodes[z[0]], responsibility, residual)
             fresh[nodes[z[0]]] = False
             used, born, idle = used + 1, born + 1, 0
@@ -124,20 +124,20 @@ def _grown(problem, state, responsibility, residual, rows, hope, pool: ThreadPoo
 
 def _gain(problem, state, nodes, z, w, hope, pool: ThreadPool) -> float:
     space = own_space(problem, pool)
-    gain = trade_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
+    gain = exchange_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
     if hope == 1.0:
         return gain
     hopeful = state._replace(background=hope * state.background)
-    return trade_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)
+    return exchange_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)
 
 
 def births_among(
     problem: Problem, state: State, responsibility, residual, seeds: np.ndarray, hope: float, pool: ThreadPool
-) -> list[Trade]:
+) -> list[Proposal]:
     """The communities born around some seeds, as trades for nothing; each changes the state for the next."""
     first = len(state.size)
     state = with_room(state, len(seeds))
-    born: list[Trade] = []
+    born: list[Proposal] = []
     for seed in seeds:
         if residual[seed] <= 0:
             continue
@@ -145,8 +145,8 @@ def births_among(
         if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, pool)) <= 0:
             continue
         ws = open_workspace(problem, state)
-        make_trade(ws, nodes, NOTHING, np.array([first + len(born)]), z, w)
+        apply_exchange(ws, nodes, NOTHING, np.array([first + len(born)]), z, w)
         inside = nodes[np.flatnonzero(z[0])]
         responsibility_rows(ws, inside, responsibility, residual)
-        born.append(Trade(gain, NOTHING, inside, np.ones((1, len(inside)), bool), w))
+        born.append(Proposal(gain, NOTHING, inside, np.ones((1, len(inside)), bool), w))
     return born

@@ -23,7 +23,7 @@ from klafter.graph import Graph
 from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse.affinities import Ties, matrix
 from klafter.search.sparse.births import births
-from klafter.search.sparse.moves import deaths, dissolves, merges, splits
+from klafter.search.sparse.moves import deaths, merges, reassigns, splits
 from klafter.search.sparse.perturb import ENOUGH, HOPE, renew, rethink
 from klafter.search.sparse.state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
 from klafter.search.sparse.sweeps import objective, settle, share_unexplained, warm_up, weights
@@ -88,7 +88,7 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     state, made = births(problem, copy_state(state), rng, pool)
     state = weights(problem, settle(problem, without_empty(problem, state), pool), pool)
     local = len(state.size) > MANY
-    for move in (partial(merges, local=local), partial(dissolves, local=local), deaths, splits):
+    for move in (partial(merges, local=local), partial(reassigns, local=local), deaths, splits):
         state, more = move(problem, state, pool)
         state, made = without_empty(problem, state), made + more
     if made == 0:

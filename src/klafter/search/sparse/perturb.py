@@ -6,7 +6,7 @@ Each is a trial that takes the search through states which are worse, and counts
 import numpy as np
 
 from klafter.search.sparse.births import births
-from klafter.search.sparse.moves import deaths, dissolves, doubtful, given_up, merges, without_weakest
+from klafter.search.sparse.moves import deaths, merges, mostly_covered, reassigns, without_communities, without_weakest
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, without_empty
 from klafter.search.sparse.sweeps import objective, settle, warm_up, weights
 from klafter.search.sparse.threads import ThreadPool
@@ -14,7 +14,7 @@ from klafter.search.sparse.threads import ThreadPool
 HOPE = 0.1  # share of the links that births expect the background to keep
 RENEWED = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that start anew when nothing else gains
 ENOUGH = 1e-4  # share of the objective that such a start must gain
-DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
+MOSTLY_COVERED = 0.5  # share of members in others that makes a community doubtful
 TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
 EVEN, FREE = 8, 4  # rounds of flips with equal degree factors, and with free ones
 TOGETHER, REFUSED = 50, 4  # one community in so many is reborn at a time; trials in vain before that ends
@@ -28,10 +28,10 @@ def rethink(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, in
     Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
     """
     trials = int(np.clip(TRIED_LINKS // max(len(problem.node), 1), 1, TRIALS))
-    some = doubtful(problem, state, pool, DOUBTFUL)[:trials]
+    some = mostly_covered(problem, state, pool, MOSTLY_COVERED)[:trials]
     goal = objective(problem, state, pool) if len(some) else 0.0
     for k in some:
-        trial = given_up(problem, copy_state(state), np.array([k]))
+        trial = without_communities(problem, copy_state(state), np.array([k]))
         before, value = np.inf, objective(problem, trial, pool)
         while value >= goal and (before - value) * PROMISE > value - goal:
             trial = settle(problem, weights(problem, trial, pool), pool)
@@ -93,7 +93,7 @@ def reborn(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
         if len(some) == 0:
             refused += 1
             continue
-        trial = given_up(problem, level(problem, state), some)
+        trial = without_communities(problem, level(problem, state), some)
         trial = from_echoes(problem, weights(problem, trial, pool, factors=False), rng, pool)
         trial = evened(problem, trial, pool)
         new = objective(problem, trial, pool)
@@ -108,6 +108,6 @@ def from_echoes(problem: Problem, state: State, rng: np.random.Generator, pool: 
     """Births from echoes in the hope that the background keeps little, and what undoes those that were too many."""
     state, _ = births(problem, state, rng, pool, hope=HOPE, echo=True)
     state = warm_up(problem, state, pool)
-    for move in (merges, dissolves, deaths):
+    for move in (merges, reassigns, deaths):
         state = without_empty(problem, move(problem, state, pool)[0])
     return state
