@@ -14,7 +14,7 @@ from test_sparse import dense_groups
 import klafter as kl
 from klafter.search.cluster import rounds
 from klafter.search.cluster import shards as at
-from klafter.search.cluster.dask_executor import DaskFleet, cut_points, cut_rows
+from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows
 from klafter.search.sparse import engine
 from klafter.search.sparse.state import as_problem, as_state
 
@@ -26,7 +26,7 @@ def in_shards(graph, counts=False, number=3):
     bounds = np.array([problem.n * s // number for s in range(number + 1)])
     frame = rounds.frame_of(problem, np.diff(problem.start))
     shards = [at.make_shard(rounds.bare(frame), cut_rows(problem, a, b)) for a, b in zip(bounds[:-1], bounds[1:])]  # noqa: RUF007
-    return problem, frame, rounds.Here(shards, bounds)
+    return problem, frame, rounds.LocalShardExecutor(shards, bounds)
 
 
 def whole(problem, frame, state):
@@ -43,20 +43,20 @@ kinds = pytest.mark.parametrize(("directed", "counts"), [(False, False), (True, 
 def test_every_round_over_shards_lowers_the_exact_objective(directed, counts, share):
     graph, truth = dense_groups(120, 4, 0.6, 0.02, 1, directed, counts)
     graph = kl.split_dyads(graph, share, random_state=0)[0] if share else graph
-    problem, frame, fleet = in_shards(graph, counts)
+    problem, frame, executor = in_shards(graph, counts)
     state = rounds.first_state(frame, problem.value.sum() / 2)
     empty = engine.objective(problem, engine.empty_state(problem))
-    assert rounds.objective(frame, state, fleet) == pytest.approx(empty)
-    values = [rounds.objective(frame, state, fleet)]
+    assert rounds.objective(frame, state, executor) == pytest.approx(empty)
+    values = [rounds.objective(frame, state, executor)]
     work = (
-        lambda s: rounds.births(frame, s, fleet, [0])[0],
-        lambda s: rounds.weights(frame, s, fleet, rounds=1),
-        lambda s: rounds.settle(frame, s, fleet),
-        lambda s: rounds.moves(frame, s, fleet)[0],
+        lambda s: rounds.births(frame, s, executor, [0])[0],
+        lambda s: rounds.weights(frame, s, executor, rounds=1),
+        lambda s: rounds.settle(frame, s, executor),
+        lambda s: rounds.moves(frame, s, executor)[0],
     )
     for turn in range(12):
         state = work[turn % 4](state)
-        values.append(rounds.objective(frame, state, fleet))
+        values.append(rounds.objective(frame, state, executor))
         assert values[-1] == pytest.approx(engine.objective(problem, whole(problem, frame, state)), rel=1e-10)
     assert (np.diff(values) <= 1e-7).all()
     assert oracle.average_f1(truth, engine.memberships(frame, state).toarray()) > 0.95
@@ -64,10 +64,10 @@ def test_every_round_over_shards_lowers_the_exact_objective(directed, counts, sh
 
 def test_winners_are_never_linked():
     graph, _ = dense_groups(60, 3, 0.5, 0.1, 2)
-    _, _, fleet = in_shards(graph)
+    _, _, executor = in_shards(graph)
     rng = np.random.default_rng(0)
     gain, which = rng.integers(0, 4, 60), rng.integers(0, 3, 60)
-    best = np.concatenate(fleet.each(at.winners, np.array([gain, which], float)))
+    best = np.concatenate(executor.each(at.winners, np.array([gain, which], float)))
     assert len(best)
     assert not graph.links[best][:, best].nnz
     assert (gain[best] > 0).all()
@@ -76,10 +76,10 @@ def test_winners_are_never_linked():
 def test_winners_of_one_community_share_no_hidden_dyad():
     graph, _ = dense_groups(60, 3, 0.3, 0.05, 2)
     graph = kl.split_dyads(graph, 0.2, random_state=0)[0]
-    _, _, fleet = in_shards(graph)
+    _, _, executor = in_shards(graph)
     rng = np.random.default_rng(0)
     gain, which = rng.random(60), rng.integers(0, 2, 60)
-    best = np.concatenate(fleet.each(at.winners, np.array([gain, which])))
+    best = np.concatenate(executor.each(at.winners, np.array([gain, which])))
     alike = which[best][:, None] == which[best]
     assert len(best) > 1
     assert not (graph.hidden[best][:, best].toarray() * alike).any()
@@ -88,29 +88,29 @@ def test_winners_of_one_community_share_no_hidden_dyad():
 def test_a_ball_has_all_dyads_among_its_nodes_and_nothing_owed_outside():
     graph, _ = dense_groups(60, 3, 0.5, 0.1, 2, directed=True)
     graph = kl.split_dyads(graph, 0.2, random_state=0)[0]
-    problem, frame, fleet = in_shards(graph)
+    problem, frame, executor = in_shards(graph)
     nodes = np.arange(5, 50, 3)
-    parts = [at.rows_of(*pair) for pair in zip(fleet.shards, rounds.by_shard(nodes, fleet.bounds))]
-    ball = at.make_ball(rounds.bare(frame), parts)
+    parts = [at.rows_of(*pair) for pair in zip(executor.shards, rounds.by_shard(nodes, executor.bounds))]
+    neighbourhood = at.make_neighbourhood(rounds.bare(frame), parts)
     links, hidden = np.zeros((2, 60, 60))
     for v, i in enumerate(nodes):
-        for p in range(ball.problem.start[v], ball.problem.middle[v]):
-            links[i, ball.nodes[ball.problem.node[p]]] = ball.problem.value[p]
-        for p in range(ball.problem.hidden_start[v], ball.problem.hidden_middle[v]):
-            hidden[i, ball.nodes[ball.problem.hidden_node[p]]] = 1
+        for p in range(neighbourhood.problem.start[v], neighbourhood.problem.middle[v]):
+            links[i, neighbourhood.nodes[neighbourhood.problem.node[p]]] = neighbourhood.problem.value[p]
+        for p in range(neighbourhood.problem.hidden_start[v], neighbourhood.problem.hidden_middle[v]):
+            hidden[i, neighbourhood.nodes[neighbourhood.problem.hidden_node[p]]] = 1
     inside = np.isin(np.arange(60), nodes)
     np.testing.assert_array_equal(links, graph.links.toarray() * inside * inside[:, None])
     np.testing.assert_array_equal(hidden, graph.hidden.toarray() * inside * inside[:, None])
-    np.testing.assert_array_equal(np.diff(ball.problem.start), np.diff(problem.start)[nodes])
+    np.testing.assert_array_equal(np.diff(neighbourhood.problem.start), np.diff(problem.start)[nodes])
 
 
 def test_trades_that_share_links_are_not_both_made_on_old_gains():
     graph, _ = dense_groups(60, 1, 0.5, 0.0, 2)
-    problem, frame, fleet = in_shards(graph)
+    problem, frame, executor = in_shards(graph)
     state = rounds.first_state(frame, problem.value.sum() / 2)
     nodes, w = np.arange(40), np.array([0.3])
-    twice = [rounds.Trade(10.0, np.zeros(0, np.int64), nodes, np.ones((1, 40), bool), w) for _ in range(2)]
-    _, made = rounds.accept(frame, state, twice, fleet)
+    twice = [rounds.Proposal(10.0, np.zeros(0, np.int64), nodes, np.ones((1, 40), bool), w) for _ in range(2)]
+    _, made = rounds.accept(frame, state, twice, executor)
     assert made == 1
 
 
@@ -247,8 +247,8 @@ def test_tasks_that_nobody_works_on_are_submitted_again(monkeypatch):
     client = Stuck()
     monkeypatch.setattr("distributed.wait", client.wait)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    fleet = DaskFleet(client, [1, 2], np.array([0, 1, 2]))
-    assert fleet.each(lambda shard, more: shard + more, None, [10, 20]) == [11, 22]
+    executor = DaskShardExecutor(client, [1, 2], np.array([0, 1, 2]))
+    assert executor.each(lambda shard, more: shard + more, None, [10, 20]) == [11, 22]
     assert client.rounds == 2
 
 
@@ -257,7 +257,7 @@ def test_a_cluster_without_workers_ends_the_fit_with_a_sentence(monkeypatch):
     monkeypatch.setattr("distributed.wait", client.wait)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     with pytest.raises(RuntimeError, match="has had no worker for"):
-        DaskFleet(client, [1], np.array([0, 1])).each(lambda shard: shard, None)
+        DaskShardExecutor(client, [1], np.array([0, 1])).each(lambda shard: shard, None)
 
 
 def test_shards_follow_from_the_graph_alone():

@@ -3,13 +3,15 @@
 import numpy as np
 import oracles_sparse as oracle
 import pytest
+from scipy import sparse
 
+from klafter import KLafter
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.search.sparse import engine
 from klafter.search.sparse.moves import disjoint, in_turns
-from klafter.search.sparse.state import as_problem
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.state import as_problem, as_state
+from klafter.search.sparse.threads import ThreadPool
 
 
 def dense_groups(n, groups, p_in, p_out, seed, directed=False, counts=False):
@@ -70,6 +72,16 @@ def test_graphs_with_nothing_to_find_are_fitted(n, kind, directed):
     assert len(fit.state.size) <= (kind == "one link")
 
 
+def test_communities_that_all_lose_their_members_leave_sums_of_floats():
+    graph, _ = make_overlapping(120, mean_degree=8.0, community_size=20, random_state=3)
+    model = KLafter(link="exposure", random_state=0).fit(graph)
+    assert np.isfinite(model.objective_)
+    problem = as_problem(graph)
+    ones, nobody = np.ones(problem.n), sparse.csr_array((problem.n, 2))
+    state = as_state(problem, nobody, [1.0, 1.0], 0.1, ones, ones)
+    assert state.send_sum.dtype == state.receive_sum.dtype == float
+
+
 def test_no_community_is_empty_or_twice():
     graph, _ = make_overlapping(n=2000, community_size=100, random_state=1)
     fit = engine.fit_sparse(graph, random_state=0)
@@ -88,8 +100,8 @@ def test_groups_that_share_a_community_take_turns_and_none_is_forgotten():
     def propose(state, group):
         tried.append(group)
 
-    with Crew(1) as crew:
-        _, made = in_turns(problem, state, groups, propose, crew)
+    with ThreadPool(1) as pool:
+        _, made = in_turns(problem, state, groups, propose, pool)
     assert made == 0
     assert sorted(tried) == sorted(groups)
     assert set(tried[:3]) == {(0, 1), (2, 3), (4, 5)}

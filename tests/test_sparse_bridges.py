@@ -16,17 +16,17 @@ from klafter.search.sparse import bridge_splits as sparse_bridge_splits
 from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse import engine
 from klafter.search.sparse.affinities import bridge_price, bridges, matrix, set_strength, tie, without_idle
-from klafter.search.sparse.bridge_flips_kernels import desk
+from klafter.search.sparse.bridge_flips_kernels import make_scratch
 from klafter.search.sparse.bridges_kernels import tie_worth
 from klafter.search.sparse.membership_posterior import FAINT
 from klafter.search.sparse.state import as_problem, as_state, copy_state, members, memberships
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 
 @kernel
-def best_tie_flip(ws, ties, i, desk):
-    return sparse_bridge_flips_kernels.best_tie_flip(ws, ties, i, desk)
+def best_tie_flip(ws, ties, i, scratch):
+    return sparse_bridge_flips_kernels.best_tie_flip(ws, ties, i, scratch)
 
 
 def bridged_case(seed, directed, counts):
@@ -50,7 +50,9 @@ def slow_objective(graph, problem, state, ties, z=None):
 
 
 def promising(problem, state, ties):
-    return sparse_bridges.promising(problem, state, ties, sparse_bridges.owed_links(problem, state, ties, Crew(1)))
+    return sparse_bridges.promising(
+        problem, state, ties, sparse_bridges.link_responsibility(problem, state, ties, ThreadPool(1))
+    )
 
 
 def some(test):
@@ -86,7 +88,7 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
             trial = copy_state(state)
             flip(open_workspace(problem, trial), i, k)
             falls[k] = before - slow_objective(graph, problem, trial, ties)
-        k, gain = best_tie_flip(open_workspace(problem, state), ties, i, desk(size))
+        k, gain = best_tie_flip(open_workspace(problem, state), ties, i, make_scratch(size))
         assert max(falls.max(), 0.0) == pytest.approx(gain if k >= 0 else 0.0, abs=1e-8)
         assert k < 0 or falls[k] == pytest.approx(gain, abs=1e-9)
 
@@ -95,14 +97,14 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
 def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, counts, seed):
     graph, problem, state, ties = bridged_case(seed, directed, counts)
     z, w, links = memberships(problem, state).toarray(), matrix(ties).toarray(), graph.links.toarray() > 0
-    chances = sparse_bridges.leanings(problem, state, ties).toarray()
+    posterior = sparse_bridges.membership_posterior(problem, state, ties).toarray()
     for i, k in np.ndindex(*z.shape):
         on, off = z.copy(), z.copy()
         on[i, k], off[i, k] = 1, 0
         fall = slow_objective(graph, problem, state, ties, off) - slow_objective(graph, problem, state, ties, on)
         tried = z[i, k] or (w[k] @ z[links[i]].T).any() or (w[:, k] @ z[links[:, i]].T).any()
         probability = (1 / (1 + np.exp(-fall)) if off[:, k].any() else z[i, k]) if tried else 0.0  # of a dead one none
-        assert chances[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
+        assert posterior[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
 
 
 @some
@@ -129,7 +131,7 @@ def test_weights_never_raise_the_objective(directed, counts, seed):
     graph, problem, state, ties = bridged_case(seed, directed, counts)
     values = [slow_objective(graph, problem, state, ties)]
     for _ in range(5):
-        state, ties = sparse_bridges.weights(problem, state, ties, Crew(1), rounds=1)
+        state, ties = sparse_bridges.weights(problem, state, ties, ThreadPool(1), rounds=1)
         values.append(slow_objective(graph, problem, state, ties))
         z = memberships(problem, state)
         np.testing.assert_allclose(state.send_sum, z.T @ state.send, rtol=1e-9)
@@ -160,7 +162,7 @@ def test_bridges_and_flips_never_raise_the_objective(directed, counts, seed):
     for _ in range(3):
         ties = sparse_bridges.taken(problem, state, ties, *promising(problem, state, ties))
         values.append(slow_objective(graph, problem, state, ties))
-        state, ties = sparse_bridges.settle(problem, state, ties, Crew(1))
+        state, ties = sparse_bridges.settle(problem, state, ties, ThreadPool(1))
         values.append(slow_objective(graph, problem, state, ties))
     assert (np.diff(values) <= 1e-9).all()
 
@@ -181,12 +183,12 @@ def test_a_bridge_that_promises_to_pay_pays(directed, counts, seed):
 def test_a_split_gains_at_least_its_bound(directed, counts, seed):
     graph, problem, state, ties = bridged_case(seed, directed, counts)
     ties = without_idle(problem, ties)
-    owed = sparse_bridges.owed_links(problem, state, ties, Crew(1))
+    responsibility = sparse_bridges.link_responsibility(problem, state, ties, ThreadPool(1))
     hidden = sparse_bridge_splits.hidden_pattern(problem)
     start, nodes = members(problem, state)
     for k in range(len(state.size)):
         mine, w = nodes[start[k] : start[k + 1]], state.strength[k]
-        see = sparse_bridge_splits.inside(problem, state, owed, hidden, w, mine)
+        see = sparse_bridge_splits.inside(problem, state, responsibility, hidden, w, mine)
         parts = sparse_bridge_splits.two_parts(see, w, problem.half)
         if parts.gain == 0.0:
             continue

@@ -4,10 +4,10 @@ import numpy as np
 from scipy import sparse
 
 from klafter.datasets import make_overlapping
-from klafter.search.sparse.births import what_is_owed
+from klafter.search.sparse.births import background_responsibility
 from klafter.search.sparse.nonbacktracking import STEPS, alike, echoes, unexplained
 from klafter.search.sparse.state import as_problem, empty_state
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
 
 def count_walks(adjacency, steps):
@@ -37,8 +37,8 @@ def test_rows_are_sums_over_walks_that_never_turn_back():
 def test_the_most_alike_share_a_community_where_links_are_few():
     graph, truth = make_overlapping(n=6000, mean_degree=10, random_state=0)
     problem = as_problem(graph)
-    owed, _ = what_is_owed(problem, empty_state(problem), Crew(1))
-    rows = echoes(unexplained(problem, owed), np.random.default_rng(0))
+    responsibility, _ = background_responsibility(problem, empty_state(problem), ThreadPool(1))
+    rows = echoes(unexplained(problem, responsibility), np.random.default_rng(0))
     z = truth.memberships.toarray()
     seeds = np.random.default_rng(1).choice(problem.n, 30, replace=False)
     purity = [z[alike(rows, seed, 30)].mean(axis=0).max() for seed in seeds]

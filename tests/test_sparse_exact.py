@@ -12,12 +12,12 @@ from klafter.graph import Graph
 from klafter.jit.decorators import kernel
 from klafter.search.sparse import engine
 from klafter.search.sparse import kernels as sparse_kernels
-from klafter.search.sparse import membership_posterior as sparse_leanings
-from klafter.search.sparse.exchange import trade_gain
-from klafter.search.sparse.exchange_kernels import make_trade
-from klafter.search.sparse.membership_posterior import FAINT, leanings
+from klafter.search.sparse import membership_posterior as sparse_posterior
+from klafter.search.sparse.exchange import exchange_gain
+from klafter.search.sparse.exchange_kernels import apply_exchange
+from klafter.search.sparse.membership_posterior import FAINT, membership_posterior
 from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_room
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 PRICES = {"penalty": 0.7, "temperature": 0.9, "shrinkage": 2.5}
@@ -107,20 +107,20 @@ def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, co
     graph, problem, state = random_case(seed, directed, counts)
     z = engine.memberships(problem, state).toarray()
     linked = graph.links.toarray() + graph.links.toarray().T > 0
-    chances = leanings(problem, state).toarray()
+    posterior = membership_posterior(problem, state).toarray()
     for i, k in np.ndindex(*z.shape):
         on, off = z.copy(), z.copy()
         on[i, k], off[i, k] = 1, 0
         fall = slow_objective(graph, problem, state, off) - slow_objective(graph, problem, state, on)
         probability = 1 / (1 + np.exp(-fall)) if z[i, k] or z[linked[i], k].any() else 0.0
-        assert chances[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
+        assert posterior[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
 
 
 def test_leanings_do_not_depend_on_how_many_nodes_are_done_at_once(monkeypatch):
     _, problem, state = random_case(0, directed=False, counts=False)
-    whole = leanings(problem, state).toarray()
-    monkeypatch.setattr(sparse_leanings, "AT_ONCE", 5)
-    assert (leanings(problem, state).toarray() == whole).all()
+    whole = membership_posterior(problem, state).toarray()
+    monkeypatch.setattr(sparse_posterior, "AT_ONCE", 5)
+    assert (membership_posterior(problem, state).toarray() == whole).all()
 
 
 @cases
@@ -136,9 +136,9 @@ def test_a_trade_gains_what_the_objective_falls(directed, counts, seed, rounds):
         nodes = np.unique(np.concatenate(parts)).astype(np.int32)
         z, w = rng.random((columns, len(nodes))) < 0.6, rng.gamma(2, 0.5, columns)
         out = np.array(out, np.int64)
-        gain = trade_gain(problem, state, nodes, out, z, w, rounds, local)
+        gain = exchange_gain(problem, state, nodes, out, z, w, rounds, local)
         trial = with_room(copy_state(state), columns)
-        make_trade(open_workspace(problem, trial), nodes, out, len(state.size) + np.arange(columns), z, w)
+        apply_exchange(open_workspace(problem, trial), nodes, out, len(state.size) + np.arange(columns), z, w)
         fall = slow_objective(graph, problem, state) - slow_objective(graph, problem, trial)
         assert gain == pytest.approx(fall, abs=1e-9)
         assert (local == -1).all()
@@ -151,7 +151,7 @@ def test_weight_steps_never_raise_the_objective(directed, counts, seed):
     graph, problem, state = random_case(seed, directed, counts)
     values = [slow_objective(graph, problem, state)]
     for _ in range(6):
-        state = engine.weights(problem, state, Crew(1), factors=True, rounds=1)
+        state = engine.weights(problem, state, ThreadPool(1), factors=True, rounds=1)
         values.append(slow_objective(graph, problem, state))
         z = engine.memberships(problem, state)
         np.testing.assert_allclose(state.send_sum, z.T @ state.send, rtol=1e-9)

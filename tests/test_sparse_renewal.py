@@ -9,7 +9,7 @@ from klafter.datasets import make_overlapping
 from klafter.search.sparse import engine
 from klafter.search.sparse.perturb import evened, level, reborn
 from klafter.search.sparse.state import as_problem, as_state, memberships
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def settled(problem, z):
     """A state with given communities and the weights that fit them."""
     ones = np.ones(problem.n)
     state = as_state(problem, sparse.csr_array(z), np.full(z.shape[1], 0.02), 1e-3, ones, ones)
-    return engine.weights(problem, state, Crew(1), rounds=6)
+    return engine.weights(problem, state, ThreadPool(1), rounds=6)
 
 
 def test_level_changes_nothing_but_degree_factors(planted):
@@ -39,10 +39,10 @@ def test_nodes_join_again_when_degree_factors_are_equal(planted):
     fewer = z.copy()
     fewer.data = (np.random.default_rng(0).random(z.nnz) < 0.7).astype(float)
     fewer.eliminate_zeros()
-    crew, state = Crew(1), settled(problem, fewer)
+    pool, state = ThreadPool(1), settled(problem, fewer)
     for _ in range(12):
-        state = engine.settle(problem, engine.weights(problem, state, crew), crew)
-    after = evened(problem, state, crew)
+        state = engine.settle(problem, engine.weights(problem, state, pool), pool)
+    after = evened(problem, state, pool)
     assert engine.objective(problem, after) < engine.objective(problem, state)
     assert oracle.average_f1(z.toarray(), memberships(problem, after).toarray()) > 0.9
 
@@ -51,7 +51,7 @@ def test_a_union_of_communities_is_taken_apart(planted):
     problem, z = planted
     union = sparse.hstack([z[:, [0]].maximum(z[:, [1]]).maximum(z[:, [2]]), z[:, 3:]])
     state = settled(problem, union)
-    after = reborn(problem, state, np.random.default_rng(0), Crew(1))
+    after = reborn(problem, state, np.random.default_rng(0), ThreadPool(1))
     assert engine.objective(problem, after) < engine.objective(problem, state)
     assert len(after.size) == z.shape[1]
     assert oracle.average_f1(z.toarray(), memberships(problem, after).toarray()) > 0.9

@@ -101,7 +101,7 @@ class NetworkModel(BaseEstimator):
     def _forget(self) -> None:
         """What was worked out for predictions is of an earlier fit."""
         self._expert: tuple | None = None
-        self._leaning: list[Draw] | None = None
+        self._posterior: list[Draw] | None = None
 
     def _pairs(self, pairs) -> np.ndarray:
         check_is_fitted(self, "draws_")

@@ -13,7 +13,7 @@ from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_running
 from klafter.search.cluster import partitions, rounds
-from klafter.search.cluster.dask_executor import DaskFleet, cut_points, cut_rows, traffic_summary
+from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
 from klafter.search.progress import Progress, Step, iterate
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.state import Problem
@@ -30,7 +30,7 @@ def fit_graph(model, graph: Graph, seeds, callback, client) -> None:
         client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
         for low, high in pairwise(bounds)
     ]
-    search(model, DaskFleet(client, shards, bounds), frame, problem.value.sum() / 2, seeds, callback)
+    search(model, DaskShardExecutor(client, shards, bounds), frame, problem.value.sum() / 2, seeds, callback)
 
 
 def check_cold(model) -> None:
@@ -64,7 +64,14 @@ def fit_partitions(model, table, client, callback=None):
     degree, links = partitions.degrees(shards, client)
     frame = rounds.frame_of(problem, degree)
     model.link_ = "exposure"
-    search(model, DaskFleet(client, shards, bounds), frame, links, model._seeds(), callback or (lambda progress: None))
+    search(
+        model,
+        DaskShardExecutor(client, shards, bounds),
+        frame,
+        links,
+        model._seeds(),
+        callback or (lambda progress: None),
+    )
     model._forget()
     model.graph_, model.labels_in_ = _unlinked(n), None
     model.n_communities_ = model.memberships_.shape[1]
@@ -77,13 +84,13 @@ def _unlinked(n: int) -> Graph:
     return Graph(sp.csr_array((n, n)))
 
 
-def search(model, fleet: DaskFleet, frame: Problem, n_links: float, seeds, callback) -> None:
+def search(model, executor: DaskShardExecutor, frame: Problem, n_links: float, seeds, callback) -> None:
     """Rounds until a step gains less than ``tol``, and what they found."""
     seed, begun = int(seeds.generate_state(1)[0]), time.perf_counter()
     history: list[Step] = []
 
     def note(t, state):
-        value = rounds.objective(frame, state, fleet)
+        value = rounds.objective(frame, state, executor)
         history.append(Step(0, t, time.perf_counter() - begun, value, len(state.size)))
         return value
 
@@ -93,11 +100,11 @@ def search(model, fleet: DaskFleet, frame: Problem, n_links: float, seeds, callb
         return told or history[-2].objective - value <= model.tol * abs(value)
 
     with announce_compilation():
-        state = rounds.init(frame, fleet, n_links, seed)
+        state = rounds.init(frame, executor, n_links, seed)
         note(0, state)
         turns = iter(range(1, model.max_iter + 1))
         state = iterate(
-            lambda s: rounds.step(frame, s, fleet, [seed, next(turns)]), state, model.max_iter, done, Event()
+            lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, model.max_iter, done, Event()
         )
     large.keep(model, [large.Outcome(frame, state, None, history, len(history) <= model.max_iter)])
-    model.traffic_ = traffic_summary(fleet.traffic)
+    model.traffic_ = traffic_summary(executor.traffic)

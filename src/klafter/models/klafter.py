@@ -331,11 +331,11 @@ class KLafter(Growing):
         """Of the sparse engine, which runs no chain around its optimum, the chances of memberships."""
         if self.link_ != "exposure":
             return self.draws_
-        if self._leaning is None:
+        if self._posterior is None:
             from klafter.search.sparse import fit as large
 
-            self._leaning = large.leaning_draws(self)
-        return self._leaning
+            self._posterior = large.posterior_draws(self)
+        return self._posterior
 
     def _warm_point(self, graph: Graph, previous, link: str) -> Draw | None:
         """The last fit's optimum, if warm_start is set and this engine can begin there; the nodes must be the same."""

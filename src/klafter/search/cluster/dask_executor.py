@@ -32,7 +32,7 @@ class Traffic(NamedTuple):
     received: int
 
 
-class DaskFleet:
+class DaskShardExecutor:
     """Shards that are futures on a cluster; see ``klafter.search.cluster.rounds.Fleet``."""
 
     def __init__(self, client, shards: list, bounds: np.ndarray):
@@ -47,7 +47,7 @@ class DaskFleet:
 
         return self._insist(work, submit, shared, columns)
 
-    def balls(self, work, frame, snapshot, jobs) -> list:
+    def on_neighbourhoods(self, work, frame, snapshot, jobs) -> list:
         def submit():
             given = self._share(snapshot)
             return [self._submit(work, tuple(frame), self._rows(nodes), given, *args) for nodes, *args in jobs]

@@ -21,8 +21,8 @@ from scipy import sparse
 from klafter.graph.units import distinct
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.shards_kernels import MOVED, WAITING, accept_flips
-from klafter.search.sparse.births import Trade
-from klafter.search.sparse.exchange_kernels import make_trade
+from klafter.search.sparse.births import Proposal
+from klafter.search.sparse.exchange_kernels import apply_exchange
 from klafter.search.sparse.moves import overlapping_partners
 from klafter.search.sparse.perturb import HOPE
 from klafter.search.sparse.state import Problem, State, memberships, restless, with_room, without_empty
@@ -38,7 +38,7 @@ MUCH = 0.5  # share of the links that the background explains before births in h
 NONE = np.zeros(0, np.int8)
 
 
-class Fleet(Protocol):
+class ShardExecutor(Protocol):
     """Who holds the shards: node i lives in the shard s with ``bounds[s] <= i < bounds[s + 1]``."""
 
     bounds: np.ndarray
@@ -46,11 +46,11 @@ class Fleet(Protocol):
     def each(self, work, shared: Any, *columns) -> list:
         """``work(shard, shared, *the shard's entry of each column)`` of every shard; no ``shared`` if it is None."""
 
-    def balls(self, work, frame: Problem, snapshot: at.Snapshot, jobs: list[tuple]) -> list:
+    def on_neighbourhoods(self, work, frame: Problem, snapshot: at.Snapshot, jobs: list[tuple]) -> list:
         """``work(frame, rows, view, *args)`` of every job (nodes, *args), with the rows of its nodes."""
 
 
-class Here:
+class LocalShardExecutor:
     """Shards in this process: the plain meaning of a fleet."""
 
     def __init__(self, shards: list[at.Shard], bounds: np.ndarray):
@@ -60,7 +60,7 @@ class Here:
         given = () if shared is None else (shared,)
         return [work(shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
 
-    def balls(self, work, frame, snapshot, jobs):
+    def on_neighbourhoods(self, work, frame, snapshot, jobs):
         def rows(nodes):
             return [at.rows_of(*pair) for pair in zip(self.shards, by_shard(nodes, self.bounds))]
 
@@ -107,40 +107,40 @@ def snapshot_of(frame: Problem, state: State, stirred: np.ndarray = NONE) -> at.
     return at.Snapshot(start, state.member[place], state.send, state.receive, tuple(state[4:]), stirred)
 
 
-def totals(frame: Problem, state: State, fleet: Fleet) -> Totals:
+def totals(frame: Problem, state: State, executor: ShardExecutor) -> Totals:
     """Sums over all links, reduced in the order of the shards."""
-    parts = fleet.each(at.tally, snapshot_of(frame, state))
+    parts = executor.each(at.tally, snapshot_of(frame, state))
     sent, received = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
     return as_totals(frame, state, [part[:2] for part in parts], sent, received)
 
 
-def objective(frame: Problem, state: State, fleet: Fleet) -> float:
+def objective(frame: Problem, state: State, executor: ShardExecutor) -> float:
     """Q, exact over all dyads."""
-    return objective_from(frame, state, totals(frame, state, fleet))
+    return objective_from(frame, state, totals(frame, state, executor))
 
 
-def weights(frame: Problem, state: State, fleet: Fleet, rounds: int = 2, factors: bool = True) -> State:
+def weights(frame: Problem, state: State, executor: ShardExecutor, rounds: int = 2, factors: bool = True) -> State:
     """Steps of w, e and t."""
 
     def hidden(state):
-        return np.concatenate(fleet.each(at.hidden_rates, snapshot_of(frame, state)), axis=1)
+        return np.concatenate(executor.each(at.hidden_rates, snapshot_of(frame, state)), axis=1)
 
     for _ in range(rounds):
-        sums = totals(frame, state, fleet)
+        sums = totals(frame, state, executor)
         state = parallel_step(frame, state, sums, factors=factors, hidden=hidden if len(frame.hidden_node) else None)
     return state
 
 
-def settle(frame: Problem, state: State, fleet: Fleet, rounds: int = FLIPS) -> State:
+def settle(frame: Problem, state: State, executor: ShardExecutor, rounds: int = FLIPS) -> State:
     """Rounds of flips until none gains."""
     stirred = np.full(frame.n, MOVED, np.int8)
     for _ in range(rounds):
-        nodes, which, gain = map(np.concatenate, zip(*fleet.each(at.propose, snapshot_of(frame, state, stirred))))
+        nodes, which, gain = map(np.concatenate, zip(*executor.each(at.propose, snapshot_of(frame, state, stirred))))
         if len(nodes) == 0:
             break
         proposals = np.zeros((2, frame.n))
         proposals[:, nodes] = gain, which
-        best = np.isin(nodes, np.concatenate(fleet.each(at.winners, proposals)))
+        best = np.isin(nodes, np.concatenate(executor.each(at.winners, proposals)))
         order = np.flatnonzero(best)[np.argsort(-gain[best], kind="stable")]
         moved = np.zeros(frame.n, np.bool_)
         accept_flips(open_workspace(frame, state), nodes[order], which[order], gain[order], moved)
@@ -152,34 +152,40 @@ def settle(frame: Problem, state: State, fleet: Fleet, rounds: int = FLIPS) -> S
     return without_empty(frame, state)
 
 
-def births(frame: Problem, state: State, fleet: Fleet, entropy: list[int], hope: float = 1.0) -> tuple[State, int]:
+def births(
+    frame: Problem, state: State, executor: ShardExecutor, entropy: list[int], hope: float = 1.0
+) -> tuple[State, int]:
     """Rounds of births, until one brings few. With ``hope`` they need only pay at that share of the background."""
     born, turn = 0, 0
     while True:
-        turns = [[*entropy, turn, s] for s in range(len(fleet.bounds) - 1)]
+        turns = [[*entropy, turn, s] for s in range(len(executor.bounds) - 1)]
         snapshot = snapshot_of(frame, state)
-        seeds = fleet.each(at.seeds, snapshot, [SEEDS] * len(turns), turns)
-        jobs = [(nodes, some, hope) for nodes, some in zip(_around(seeds, fleet), seeds) if len(some)]
-        trades = [trade for part in fleet.balls(at.ball_births, bare(frame), snapshot, jobs) for trade in part]
-        state, made = accept(frame, state, trades, fleet)
+        seeds = executor.each(at.seeds, snapshot, [SEEDS] * len(turns), turns)
+        jobs = [(nodes, some, hope) for nodes, some in zip(_around(seeds, executor), seeds) if len(some)]
+        proposals = [
+            proposal
+            for part in executor.on_neighbourhoods(at.neighbourhood_births, bare(frame), snapshot, jobs)
+            for proposal in part
+        ]
+        state, made = accept(frame, state, proposals, executor)
         if made:  # a ball shows a part of a community: the rest joins before it passes for another
-            state = settle(frame, state, fleet, 4)
+            state = settle(frame, state, executor, 4)
         born, turn = born + made, turn + 1
         if made * 20 < sum(map(len, seeds)) or made == 0:
             return state, born
 
 
-def _around(seeds: list[np.ndarray], fleet: Fleet) -> list[np.ndarray]:
+def _around(seeds: list[np.ndarray], executor: ShardExecutor) -> list[np.ndarray]:
     """Two steps around each group of seeds."""
     groups = [distinct(some) for some in seeds]
     for _ in range(2):
-        cut = zip(*(by_shard(nodes, fleet.bounds) for nodes in groups))
-        found = fleet.each(at.neighbours, None, [list(parts) for parts in cut])
+        cut = zip(*(by_shard(nodes, executor.bounds) for nodes in groups))
+        found = executor.each(at.neighbours, None, [list(parts) for parts in cut])
         groups = [distinct(np.concatenate([nodes, *more])) for nodes, *more in zip(groups, *found)]
     return groups
 
 
-def moves(frame: Problem, state: State, fleet: Fleet) -> tuple[State, int]:
+def moves(frame: Problem, state: State, executor: ShardExecutor) -> tuple[State, int]:
     """Deaths, splits, merges and dissolutions, each community and those that overlap it on one ball."""
     z = memberships(frame, state).T.tocsr()
     partners = overlapping_partners(frame, state)
@@ -189,80 +195,82 @@ def moves(frame: Problem, state: State, fleet: Fleet) -> tuple[State, int]:
         near = {k: partners[k] for k in group.tolist() if k in partners}
         every = sorted({*group.tolist(), *(m for ms in near.values() for m in ms)})
         jobs.append((np.unique(z[every].indices).astype(np.int64), group.tolist(), near))
-    parts = fleet.balls(at.ball_moves, bare(frame), snapshot_of(frame, state), jobs)
+    parts = executor.on_neighbourhoods(at.neighbourhood_moves, bare(frame), snapshot_of(frame, state), jobs)
     state.tested[some] = state.size[some]
-    return accept(frame, state, [trade for part in parts for trade in part], fleet)
+    return accept(frame, state, [proposal for part in parts for proposal in part], executor)
 
 
-def accept(frame: Problem, state: State, trades: list[Trade], fleet: Fleet) -> tuple[State, int]:
+def accept(frame: Problem, state: State, proposals: list[Proposal], executor: ShardExecutor) -> tuple[State, int]:
     """Make trades, best first, that gain whatever those before them changed; each community once."""
-    if not trades:
+    if not proposals:
         return state, 0
-    trades = sorted(trades, key=lambda t: (-t.gain, t.out[:1].tolist(), int(t.nodes[0])))
-    shared = _shared_links(frame, trades, fleet)
+    proposals = sorted(proposals, key=lambda t: (-t.gain, t.out[:1].tolist(), int(t.nodes[0])))
+    shared = _shared_links(frame, proposals, executor)
     used = len(state.size)
-    state = with_room(state, sum(max(len(t.w) - len(t.out), 0) for t in trades))
+    state = with_room(state, sum(max(len(t.w) - len(t.out), 0) for t in proposals))
     gone: set[int] = set()
-    made, disturbed = 0, np.zeros(len(trades))
-    for number, trade in enumerate(trades):
-        room = frame.start[trade.nodes + 1] - frame.start[trade.nodes] - state.held[trade.nodes]
+    made, disturbed = 0, np.zeros(len(proposals))
+    for number, proposal in enumerate(proposals):
+        room = frame.start[proposal.nodes + 1] - frame.start[proposal.nodes] - state.held[proposal.nodes]
         if (
-            gone.intersection(trade.out.tolist())
-            or (room < trade.z.sum(axis=0)).any()
-            or trade.gain <= _doubt(frame, state, trade, disturbed[number])
+            gone.intersection(proposal.out.tolist())
+            or (room < proposal.z.sum(axis=0)).any()
+            or proposal.gain <= _doubt(frame, state, proposal, disturbed[number])
         ):
             continue
-        extra = max(len(trade.w) - len(trade.out), 0)
-        into = np.concatenate([trade.out, np.arange(used, used + extra)])[: len(trade.w)]
-        make_trade(open_workspace(frame, state), trade.nodes.astype(np.int32), trade.out, into, trade.z, trade.w)
+        extra = max(len(proposal.w) - len(proposal.out), 0)
+        into = np.concatenate([proposal.out, np.arange(used, used + extra)])[: len(proposal.w)]
+        apply_exchange(
+            open_workspace(frame, state), proposal.nodes.astype(np.int32), proposal.out, into, proposal.z, proposal.w
+        )
         state.tested[into] = 0
         disturbed += shared[[number]].toarray().ravel()
-        gone.update(trade.out.tolist())
+        gone.update(proposal.out.tolist())
         used, made = used + extra, made + 1
     return without_empty(frame, state), made
 
 
-def _shared_links(frame: Problem, trades: list[Trade], fleet: Fleet) -> sparse.csr_array:
+def _shared_links(frame: Problem, proposals: list[Proposal], executor: ShardExecutor) -> sparse.csr_array:
     """How many links lie inside the nodes of both of two trades."""
-    start = np.concatenate([[0], np.cumsum([len(t.nodes) for t in trades])])
-    nodes = np.concatenate([t.nodes for t in trades])
-    shape = (len(trades), frame.n)
+    start = np.concatenate([[0], np.cumsum([len(t.nodes) for t in proposals])])
+    nodes = np.concatenate([t.nodes for t in proposals])
+    shape = (len(proposals), frame.n)
     inside = sparse.csr_array(sparse.csr_array((np.ones(len(nodes), np.float32), nodes, start), shape=shape).T)
-    return sparse.csr_array(sum(fleet.each(at.shared_links, inside)) / 2)
+    return sparse.csr_array(sum(executor.each(at.shared_links, inside)) / 2)
 
 
-def _doubt(frame: Problem, state: State, trade: Trade, links: float) -> float:
+def _doubt(frame: Problem, state: State, proposal: Proposal, links: float) -> float:
     """The most that ``links`` which others changed could take from the gain.
 
     h(a (u + W)) - h(a u) <= a W + log(1 + W/e) for u >= e, at most twice for each link.
     """
     if links == 0:
         return 0.0
-    most = max(trade.w.sum(), state.strength[trade.out].sum())
-    factor = 0.0 if frame.counts else state.send[trade.nodes].max() * state.receive[trade.nodes].max()
+    most = max(proposal.w.sum(), state.strength[proposal.out].sum())
+    factor = 0.0 if frame.counts else state.send[proposal.nodes].max() * state.receive[proposal.nodes].max()
     return 2 * links * (factor * most + np.log1p(most / state.background))
 
 
-def init(frame: Problem, fleet: Fleet, n_links: float, seed: int) -> State:
+def init(frame: Problem, executor: ShardExecutor, n_links: float, seed: int) -> State:
     """Births from nothing and, while the background explains much, of communities that would only pay together."""
-    state, _ = births(frame, first_state(frame, n_links), fleet, [seed, 0])
-    state = warm_up(frame, state, fleet)
-    if np.concatenate(fleet.each(at.owing, snapshot_of(frame, state))).sum() > 2 * MUCH * n_links:
-        state, _ = births(frame, state, fleet, [seed, 0, 0], HOPE)
-        state, _ = moves(frame, warm_up(frame, state, fleet), fleet)
-    return min((first_state(frame, n_links), state), key=lambda state: objective(frame, state, fleet))
+    state, _ = births(frame, first_state(frame, n_links), executor, [seed, 0])
+    state = warm_up(frame, state, executor)
+    if np.concatenate(executor.each(at.node_responsibility, snapshot_of(frame, state))).sum() > 2 * MUCH * n_links:
+        state, _ = births(frame, state, executor, [seed, 0, 0], HOPE)
+        state, _ = moves(frame, warm_up(frame, state, executor), executor)
+    return min((first_state(frame, n_links), state), key=lambda state: objective(frame, state, executor))
 
 
-def warm_up(frame: Problem, state: State, fleet: Fleet) -> State:
+def warm_up(frame: Problem, state: State, executor: ShardExecutor) -> State:
     """Flips and weights, degree factors left alone."""
     for _ in range(WARM_UP):
-        state = settle(frame, weights(frame, state, fleet, rounds=1, factors=False), fleet)
+        state = settle(frame, weights(frame, state, executor, rounds=1, factors=False), executor)
     return state
 
 
-def step(frame: Problem, state: State, fleet: Fleet, entropy: list[int]) -> State:
+def step(frame: Problem, state: State, executor: ShardExecutor, entropy: list[int]) -> State:
     """One round of all moves."""
-    state, _ = births(frame, state, fleet, entropy)
-    state = weights(frame, settle(frame, state, fleet), fleet)
-    state, made = moves(frame, state, fleet)
-    return weights(frame, settle(frame, state, fleet), fleet) if made else state
+    state, _ = births(frame, state, executor, entropy)
+    state = weights(frame, settle(frame, state, executor), executor)
+    state, made = moves(frame, state, executor)
+    return weights(frame, settle(frame, state, executor), executor) if made else state

@@ -14,11 +14,11 @@ from scipy import sparse
 from klafter.graph.units import among, distinct
 from klafter.search.cluster.shards_kernels import hidden_rows, local_best, propose_rows
 from klafter.search.sparse.births import births_among
-from klafter.search.sparse.moves import Parts, Trade, dissolved, divided, farewell, merged
-from klafter.search.sparse.responsibility_kernels import owe_rows
+from klafter.search.sparse.moves import Parts, Proposal, death_proposal, divided, merged, reassigned
+from klafter.search.sparse.responsibility_kernels import responsibility_rows
 from klafter.search.sparse.state import Problem, State, members
 from klafter.search.sparse.tally_kernels import tally_rows
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 NONE = np.zeros(0, np.int64)
@@ -80,7 +80,7 @@ def make_shard(frame: Problem, rows: Rows) -> Shard:
     return Shard(problem, nodes)
 
 
-def make_ball(frame: Problem, parts: list[Rows]) -> Shard:
+def make_neighbourhood(frame: Problem, parts: list[Rows]) -> Shard:
     """The rows of nodes from several shards; links that lead out of them keep their place, which is room for
     communities, but have value 0, so that nothing is owed to them. Hidden dyads that lead out are left out."""
     nodes, value = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "value"))
@@ -165,7 +165,7 @@ def winners(shard: Shard, proposals: np.ndarray) -> np.ndarray:
 
 def seeds(shard: Shard, snapshot: Snapshot, number: int, entropy: list[int]) -> np.ndarray:
     """Own nodes at random, those that owe a larger share of their links sooner."""
-    residual = owing(shard, snapshot)
+    residual = node_responsibility(shard, snapshot)
     share = residual / np.maximum(np.diff(shard.problem.start), 1)
     with np.errstate(divide="ignore"):
         key = np.random.default_rng(entropy).exponential(size=len(share)) / share
@@ -199,35 +199,47 @@ def rows_of(shard: Shard, nodes: np.ndarray) -> Rows:
     return Rows(nodes, links, problem.value[entry], hidden)
 
 
-def owing(shard: Shard, snapshot: Snapshot) -> np.ndarray:
+def node_responsibility(shard: Shard, snapshot: Snapshot) -> np.ndarray:
     """How much of its links the background explains, for each own node."""
     problem, state, own = unfold(shard, snapshot)
-    owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
-    owe_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), owed, residual)
+    responsibility, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
+    responsibility_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), responsibility, residual)
     return residual
 
 
-def ball_births(frame: tuple, parts: list[Rows], snapshot: Snapshot, around: np.ndarray, hope: float) -> list[Trade]:
+def neighbourhood_births(
+    frame: tuple, parts: list[Rows], snapshot: Snapshot, around: np.ndarray, hope: float
+) -> list[Proposal]:
     """Communities born around seeds, one after the other."""
-    ball = make_ball(Problem(*frame), parts)
-    problem, state, own = unfold(ball, snapshot)
-    owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(ball.nodes))
-    owe_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), owed, residual)
-    born = births_among(problem, state, owed, residual, np.searchsorted(ball.nodes[:own], around), hope, Crew(1))
-    return [trade._replace(nodes=ball.nodes[trade.nodes]) for trade in born]
+    neighbourhood = make_neighbourhood(Problem(*frame), parts)
+    problem, state, own = unfold(neighbourhood, snapshot)
+    responsibility, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(neighbourhood.nodes))
+    responsibility_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), responsibility, residual)
+    born = births_among(
+        problem,
+        state,
+        responsibility,
+        residual,
+        np.searchsorted(neighbourhood.nodes[:own], around),
+        hope,
+        ThreadPool(1),
+    )
+    return [proposal._replace(nodes=neighbourhood.nodes[proposal.nodes]) for proposal in born]
 
 
-def ball_moves(frame: tuple, parts: list[Rows], snapshot: Snapshot, some: list[int], pairs: dict) -> list[Trade]:
+def neighbourhood_moves(
+    frame: tuple, parts: list[Rows], snapshot: Snapshot, some: list[int], pairs: dict
+) -> list[Proposal]:
     """Deaths and splits of some communities, and merges with those that overlap them."""
-    ball = make_ball(Problem(*frame), parts)
-    problem, state, _ = unfold(ball, snapshot)
-    crew, groups = Crew(1), Parts(*members(problem, state))
-    trades: list[Trade | None] = []
+    neighbourhood = make_neighbourhood(Problem(*frame), parts)
+    problem, state, _ = unfold(neighbourhood, snapshot)
+    pool, groups = ThreadPool(1), Parts(*members(problem, state))
+    proposals: list[Proposal | None] = []
     for k in some:
-        trades.append(farewell(problem, state, groups, k, crew))
+        proposals.append(death_proposal(problem, state, groups, k, pool))
         if abs(state.size[k] - state.tested[k]) > 0.05 * state.size[k] and state.size[k] > 5:
-            trades.append(divided(problem, state, groups, k, crew))
+            proposals.append(divided(problem, state, groups, k, pool))
         if pairs.get(k):
-            trades.append(dissolved(problem, state, groups, (k, *pairs[k]), crew))
-            trades.extend(merged(problem, state, groups, (k, m), crew) for m in pairs[k] if k < m)
-    return [t._replace(nodes=ball.nodes[t.nodes]) for t in trades if t is not None and t.gain > 0]
+            proposals.append(reassigned(problem, state, groups, (k, *pairs[k]), pool))
+            proposals.extend(merged(problem, state, groups, (k, m), pool) for m in pairs[k] if k < m)
+    return [t._replace(nodes=neighbourhood.nodes[t.nodes]) for t in proposals if t is not None and t.gain > 0]

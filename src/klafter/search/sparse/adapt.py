@@ -9,34 +9,34 @@ from functools import partial
 import numpy as np
 
 from klafter.search.sparse.births import births
-from klafter.search.sparse.moves import deaths, dissolves, merges, splits
+from klafter.search.sparse.moves import deaths, merges, reassigns, splits
 from klafter.search.sparse.state import Problem, State, memberships, restless, without_empty
 from klafter.search.sparse.sweeps import settle, weights
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
-SHAKEN = 0.5  # changed ends for a member that make a community one to be looked at again
+CHANGED_ENDS = 0.5  # changed ends for a member that make a community one to be looked at again
 
 
-def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Generator, crew: Crew) -> State:
+def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Flips, births and all other moves around ``nodes``, whose links changed. None of them raises the objective."""
-    state = weights(problem, state, crew, rounds=1)
-    state = settle(problem, state, crew, among=nodes)
-    state, born = births(problem, state, rng, crew, among=nodes)
-    state = without_empty(problem, shaken(problem, state, nodes))
+    state = weights(problem, state, pool, rounds=1)
+    state = settle(problem, state, pool, among=nodes)
+    state, born = births(problem, state, rng, pool, among=nodes)
+    state = without_empty(problem, mark_changed(problem, state, nodes))
     if not restless(state).any():
         return state
-    for move in (partial(merges, attract=False), dissolves, deaths):
-        state, made = move(problem, state, crew, local=True)
+    for move in (partial(merges, attract=False), reassigns, deaths):
+        state, made = move(problem, state, pool, local=True)
         state, born = without_empty(problem, state), born + made
-    state, made = splits(problem, state, crew)
+    state, made = splits(problem, state, pool)
     if born + made:
-        state = settle(problem, without_empty(problem, state), crew, among=nodes)
+        state = settle(problem, without_empty(problem, state), pool, among=nodes)
     return state
 
 
-def shaken(problem: Problem, state: State, nodes: np.ndarray) -> State:
+def mark_changed(problem: Problem, state: State, nodes: np.ndarray) -> State:
     """Mark the communities in which many links changed, so that moves look at them."""
     ends = np.zeros(problem.n)
     ends[nodes] = 1.0
-    state.tested[memberships(problem, state).T @ ends > SHAKEN * state.size] = 0
+    state.tested[memberships(problem, state).T @ ends > CHANGED_ENDS * state.size] = 0
     return state

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from klafter.search.sparse.births_kernels import Scratch, around_set, grow, scratch_space, walk_set
-from klafter.search.sparse.exchange import trade_gain
-from klafter.search.sparse.exchange_kernels import make_trade
+from klafter.search.sparse.exchange import exchange_gain
+from klafter.search.sparse.exchange_kernels import apply_exchange
 from klafter.search.sparse.nonbacktracking import alike, echoes, unexplained
-from klafter.search.sparse.responsibility_kernels import owe_rows
+from klafter.search.sparse.responsibility_kernels import responsibility_rows
 from klafter.search.sparse.state import Problem, State, with_room
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
@@ -20,7 +20,7 @@ PATIENCE = 64  # seeds in a row without a birth, at least
 NOTHING = np.zeros(0, np.int64)
 
 
-class Trade(NamedTuple):
+class Proposal(NamedTuple):
     """Communities ``out`` for columns z (q, m) of strengths w on some nodes."""
 
     gain: float
@@ -37,17 +37,17 @@ class Space(NamedTuple):
     local: np.ndarray
 
 
-def own_space(problem: Problem, crew: Crew) -> Space:
+def own_space(problem: Problem, pool: ThreadPool) -> Space:
     """This thread's scratch space for the rows of a problem."""
     rows = len(problem.start) - 1
-    return crew.scratch(lambda: Space(scratch_space(np.zeros(rows, np.int8)), np.full(rows, -1)), rows)
+    return pool.scratch(lambda: Space(scratch_space(np.zeros(rows, np.int8)), np.full(rows, -1)), rows)
 
 
 def births(
     problem: Problem,
     state: State,
     rng: np.random.Generator,
-    crew: Crew,
+    pool: ThreadPool,
     *,
     hope: float = 1.0,
     echo: bool = False,
@@ -59,8 +59,8 @@ def births(
     a walk around the seed or, with ``echo``, from the nodes most like it. With ``among`` only links of some nodes count
     as unexplained, and few seeds are tried.
     """
-    owed, residual = what_is_owed(problem, state, crew, among)
-    rows = echoes(unexplained(problem, owed), rng) if echo else None
+    responsibility, residual = background_responsibility(problem, state, pool, among)
+    rows = echoes(unexplained(problem, responsibility), rng) if echo else None
     seeds = seed_order(problem, residual, rng)
     fresh = np.ones(problem.n, bool)
     used, born, idle, at = len(state.size), 0, 0, 0
@@ -68,33 +68,38 @@ def births(
     while idle < (PATIENCE if brief else max(PATIENCE, used)) and at < len(seeds):
         ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[:BATCH]
         at = ahead[-1] + 1 if len(ahead) == BATCH else at + LOOK
-        work = partial(_grown, problem, state, owed, residual, rows, hope, crew)
-        for nodes, z, w in crew.map(work, seeds[ahead]):
+        work = partial(_grown, problem, state, responsibility, residual, rows, hope, pool)
+        for nodes, z, w in pool.map(work, seeds[ahead]):
             idle += 1
-            if nodes is None or _gain(problem, state, nodes, z, w, hope, crew) <= 0:
+            if nodes is None or _gain(problem, state, nodes, z, w, hope, pool) <= 0:
                 continue
             if used == len(state.size):
                 state = with_room(state, used + 64)
             ws = open_workspace(problem, state)
-            make_trade(ws, nodes, NOTHING, np.array([used]), z, w)
-            owe_rows(ws, nodes[z[0]], owed, residual)
+            apply_exchange(ws, nodes, NOTHING, np.array([used]), z, w)
+            responsibility_rows(ws, nodes[z[0]], responsibility, residual)
             fresh[nodes[z[0]]] = False
             used, born, idle = used + 1, born + 1, 0
     return state, born
 
 
-def what_is_owed(
-    problem: Problem, state: State, crew: Crew, among: np.ndarray | None = None
+def background_responsibility(
+    problem: Problem, state: State, pool: ThreadPool, among: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """rho of every entry, and its sum by node; nothing but in the rows of some nodes if these are given."""
     if among is not None:
-        owed, residual = np.zeros(len(problem.node), np.float32), np.zeros(problem.n)
-        owe_rows(open_workspace(problem, state), among.astype(np.int32), owed, residual)
-        return owed, residual
-    owed, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
+        responsibility, residual = np.zeros(len(problem.node), np.float32), np.zeros(problem.n)
+        responsibility_rows(open_workspace(problem, state), among.astype(np.int32), responsibility, residual)
+        return responsibility, residual
+    responsibility, residual = np.empty(len(problem.node), np.float32), np.empty(problem.n)
     every = np.arange(problem.n, dtype=np.int32)
-    crew.blocks(lambda low, high: owe_rows(open_workspace(problem, state), every[low:high], owed, residual), problem.n)
-    return owed, residual
+    pool.blocks(
+        lambda low, high: responsibility_rows(
+            open_workspace(problem, state), every[low:high], responsibility, residual
+        ),
+        problem.n,
+    )
+    return responsibility, residual
 
 
 def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -105,43 +110,43 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
     return np.argsort(key, kind="stable")[: np.count_nonzero(share)]
 
 
-def _grown(problem, state, owed, residual, rows, hope, crew: Crew, seed) -> tuple[Any, Any, Any]:
+def _grown(problem, state, responsibility, residual, rows, hope, pool: ThreadPool, seed) -> tuple[Any, Any, Any]:
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
-    ws, growth = open_workspace(problem, state), own_space(problem, crew).growth
-    first = walk_set(ws, owed, residual, seed, FIRST, growth) if rows is None else alike(rows, seed, ALIKE)
-    inside, w, gain = grow(ws, owed, first, FACTOR, hope, growth)
+    ws, growth = open_workspace(problem, state), own_space(problem, pool).growth
+    first = walk_set(ws, responsibility, residual, seed, FIRST, growth) if rows is None else alike(rows, seed, ALIKE)
+    inside, w, gain = grow(ws, responsibility, first, FACTOR, hope, growth)
     if gain <= 0 or len(inside) < 2:
         return None, None, None
-    around = around_set(ws, owed, inside, 2 * len(inside), growth)
+    around = around_set(ws, responsibility, inside, 2 * len(inside), growth)
     nodes = np.union1d(inside, around).astype(np.int32)
     return nodes, np.isin(nodes, inside)[None, :], np.array([w])
 
 
-def _gain(problem, state, nodes, z, w, hope, crew: Crew) -> float:
-    space = own_space(problem, crew)
-    gain = trade_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
+def _gain(problem, state, nodes, z, w, hope, pool: ThreadPool) -> float:
+    space = own_space(problem, pool)
+    gain = exchange_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
     if hope == 1.0:
         return gain
     hopeful = state._replace(background=hope * state.background)
-    return trade_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)
+    return exchange_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)
 
 
 def births_among(
-    problem: Problem, state: State, owed, residual, seeds: np.ndarray, hope: float, crew: Crew
-) -> list[Trade]:
+    problem: Problem, state: State, responsibility, residual, seeds: np.ndarray, hope: float, pool: ThreadPool
+) -> list[Proposal]:
     """The communities born around some seeds, as trades for nothing; each changes the state for the next."""
     first = len(state.size)
     state = with_room(state, len(seeds))
-    born: list[Trade] = []
+    born: list[Proposal] = []
     for seed in seeds:
         if residual[seed] <= 0:
             continue
-        nodes, z, w = _grown(problem, state, owed, residual, None, hope, crew, seed)
-        if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, crew)) <= 0:
+        nodes, z, w = _grown(problem, state, responsibility, residual, None, hope, pool, seed)
+        if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, pool)) <= 0:
             continue
         ws = open_workspace(problem, state)
-        make_trade(ws, nodes, NOTHING, np.array([first + len(born)]), z, w)
+        apply_exchange(ws, nodes, NOTHING, np.array([first + len(born)]), z, w)
         inside = nodes[np.flatnonzero(z[0])]
-        owe_rows(ws, inside, owed, residual)
-        born.append(Trade(gain, NOTHING, inside, np.ones((1, len(inside)), bool), w))
+        responsibility_rows(ws, inside, responsibility, residual)
+        born.append(Proposal(gain, NOTHING, inside, np.ones((1, len(inside)), bool), w))
     return born

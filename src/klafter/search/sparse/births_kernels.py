@@ -63,7 +63,7 @@ def touch(seen, touched, number, j):
 
 
 @kernel
-def walk_set(ws, owed, residual, seed, size, scratch):
+def walk_set(ws, responsibility, residual, seed, size, scratch):
     """The nodes that two steps of a random walk along rho from the seed reach most."""
     score, seen, touched, number = scratch.score, scratch.seen, scratch.touched, scratch.number
     start, node = ws.start, ws.node
@@ -72,14 +72,14 @@ def walk_set(ws, owed, residual, seed, size, scratch):
     low, high = start[seed], start[seed + 1]
     for p in range(low, high):
         j = node[p]
-        share = owed[p] / residual[seed]
+        share = responsibility[p] / residual[seed]
         touch(seen, touched, number, j)
         score[j] += share
         if (start[j + 1] - start[j]) * (high - low) > HUB or residual[j] <= 0.0:
             continue
         for q in range(start[j], start[j + 1]):
             touch(seen, touched, number, node[q])
-            score[node[q]] += share * owed[q] / residual[j]
+            score[node[q]] += share * responsibility[q] / residual[j]
     for v in range(scratch.number[0]):
         scratch.value[v] = score[scratch.touched[v]]
     nodes = best_scored(scratch, size)
@@ -88,29 +88,29 @@ def walk_set(ws, owed, residual, seed, size, scratch):
 
 
 @bare
-def spread(ws, owed, i, sign, scratch):
+def spread(ws, responsibility, i, sign, scratch):
     """What all nodes owe to links with i, added to their c_j or taken back."""
     score, seen, touched, number = scratch.score, scratch.seen, scratch.touched, scratch.number
     start, node = ws.start, ws.node
     touch(seen, touched, number, i)
     for p in range(start[i], start[i + 1]):
         touch(seen, touched, number, node[p])
-        score[node[p]] += sign * owed[p]
+        score[node[p]] += sign * responsibility[p]
 
 
 @bare
-def enter(ws, owed, old, new, scratch):
+def enter(ws, responsibility, old, new, scratch):
     """Make the scores c_j of set ``old`` those of ``new``: only where they differ."""
     inside = scratch.inside
     for v in range(len(new)):
         inside[new[v]] += 2
     for v in range(len(old)):
         if inside[old[v]] == 1:
-            spread(ws, owed, old[v], -1.0, scratch)
+            spread(ws, responsibility, old[v], -1.0, scratch)
             inside[old[v]] = 0
     for v in range(len(new)):
         if inside[new[v]] == 2:
-            spread(ws, owed, new[v], 1.0, scratch)
+            spread(ws, responsibility, new[v], 1.0, scratch)
         inside[new[v]] = 1
 
 
@@ -186,20 +186,20 @@ def rank(ws, nodes, size, scratch):
 
 
 @kernel
-def around_set(ws, owed, nodes, size, scratch):
+def around_set(ws, responsibility, nodes, size, scratch):
     """The ``size`` nodes that add most to the set."""
-    enter(ws, owed, nodes[:0], nodes, scratch)
+    enter(ws, responsibility, nodes[:0], nodes, scratch)
     chosen, _, _ = rank(ws, nodes, size, scratch)
     forget(scratch)
     return chosen
 
 
 @kernel
-def grow(ws, owed, nodes, factor, hope, scratch):
+def grow(ws, responsibility, nodes, factor, hope, scratch):
     """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path."""
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
     size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
-    enter(ws, owed, nodes[:0], nodes, scratch)
+    enter(ws, responsibility, nodes[:0], nodes, scratch)
     beyond = 2 if hope == 1.0 else 3  # a weak community shows on a path that is less smooth
     while len(nodes) > 1 and (length < best + beyond or length < EARLY) and length < LONGEST:
         if stop[length] + len(nodes) > len(scratch.path):
@@ -216,7 +216,7 @@ def grow(ws, owed, nodes, factor, hope, scratch):
         length += 1
         if len(grown) <= len(nodes):
             break
-        enter(ws, owed, nodes, grown, scratch)
+        enter(ws, responsibility, nodes, grown, scratch)
         nodes = grown
     forget(scratch)
     if length == 0:

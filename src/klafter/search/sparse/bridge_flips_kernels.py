@@ -21,7 +21,7 @@ from klafter.search.sparse.kernels import (
 from klafter.search.sparse.membership_posterior import CLIP, FAINT
 
 
-class Desk(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch space of one thread, by community."""
 
     mine: np.ndarray
@@ -35,14 +35,14 @@ class Desk(NamedTuple):
     touched: np.ndarray  # communities with a gain
 
 
-def desk(k: int) -> Desk:
+def make_scratch(k: int) -> Scratch:
     """An empty desk for k communities."""
     kinds = [np.bool_] * 2 + [np.float64] * 5 + [np.int64] * 2
-    return Desk._make(np.zeros(k, kind) for kind in kinds)
+    return Scratch._make(np.zeros(k, kind) for kind in kinds)
 
 
 @bare
-def take_steps(ws, j, first, other, strength, desk):
+def take_steps(ws, j, first, other, strength, scratch):
     """(L z_j)_k for every k with one above 0, listed in ``near``; with rows of L for columns, (L' z_j)_k."""
     number = 0
     for m in range(ws.start[j], ws.start[j] + ws.held[j]):
@@ -50,28 +50,28 @@ def take_steps(ws, j, first, other, strength, desk):
         for q in range(first[l], first[l + 1]):
             if strength[q] > 0.0:
                 k = other[q]
-                if desk.step[k] == 0.0:
-                    desk.near[number] = k
+                if scratch.step[k] == 0.0:
+                    scratch.near[number] = k
                     number += 1
-                desk.step[k] += strength[q]
+                scratch.step[k] += strength[q]
     return number
 
 
 @bare
-def steps_from(ws, ties, j, source, desk):
+def steps_from(ws, ties, j, source, scratch):
     """Steps of a node's memberships in its dyad with j, as source or as target."""
     if source:
-        return take_steps(ws, j, ties.into_start, ties.into_other, ties.into_strength, desk)
-    return take_steps(ws, j, ties.start, ties.other, ties.strength, desk)
+        return take_steps(ws, j, ties.into_start, ties.into_other, ties.into_strength, scratch)
+    return take_steps(ws, j, ties.start, ties.other, ties.strength, scratch)
 
 
 @bare
-def tally_tie_flips(ws, ties, i, desk):
+def tally_tie_flips(ws, ties, i, scratch):
     """Link terms of the flips of i into its communities and those that reach its neighbours; returns their number."""
-    mine, seen, gain, back, touched = desk.mine, desk.seen, desk.gain, desk.back, desk.touched
+    mine, seen, gain, back, touched = scratch.mine, scratch.seen, scratch.gain, scratch.back, scratch.touched
     mark_row(ws, i, mine)
-    spread(ws, i, ties.start, ties.other, ties.strength, desk.out)
-    spread(ws, i, ties.into_start, ties.into_other, ties.into_strength, desk.into)
+    spread(ws, i, ties.start, ties.other, ties.strength, scratch.out)
+    spread(ws, i, ties.into_start, ties.into_other, ties.into_strength, scratch.into)
     n_touched = 0
     for m in range(ws.start[i], ws.start[i] + ws.held[i]):
         k = ws.member[m]
@@ -80,40 +80,40 @@ def tally_tie_flips(ws, ties, i, desk):
         n_touched += 1
     for p in range(ws.start[i], ws.start[i + 1]):
         j, source = ws.node[p], p < ws.middle[i]
-        number = steps_from(ws, ties, j, source, desk)
+        number = steps_from(ws, ties, j, source, scratch)
         a = exposure_factor(ws, i, p)
-        x = a * (ws.background + reached(ws, j, desk.out if source else desk.into))
+        x = a * (ws.background + reached(ws, j, scratch.out if source else scratch.into))
         chance = link_chance(ws.counts, x)
         for q in range(number):
-            k = desk.near[q]
+            k = scratch.near[q]
             if not seen[k]:
                 seen[k], gain[k], back[k] = True, 0.0, 0.0
                 touched[n_touched] = k
                 n_touched += 1
-            step = a * desk.step[k]
+            step = a * scratch.step[k]
             gain[k] += link_change(ws.counts, ws.value[p], x, chance, -step if mine[k] else step)
-            desk.step[k] = 0.0
+            scratch.step[k] = 0.0
     for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
-        number = steps_from(ws, ties, ws.hidden_node[p], p < ws.hidden_middle[i], desk)
+        number = steps_from(ws, ties, ws.hidden_node[p], p < ws.hidden_middle[i], scratch)
         for q in range(number):
-            k = desk.near[q]
+            k = scratch.near[q]
             if seen[k]:
-                back[k] += hidden_factor(ws, i, p) * desk.step[k]
-            desk.step[k] = 0.0
-    withdraw(ws, i, ties.start, ties.other, desk.out)
-    withdraw(ws, i, ties.into_start, ties.into_other, desk.into)
+                back[k] += hidden_factor(ws, i, p) * scratch.step[k]
+            scratch.step[k] = 0.0
+    withdraw(ws, i, ties.start, ties.other, scratch.out)
+    withdraw(ws, i, ties.into_start, ties.into_other, scratch.into)
     return n_touched
 
 
 @bare
-def tie_flip_gain(ws, ties, i, k, desk):
+def tie_flip_gain(ws, ties, i, k, scratch):
     """gain = sum_links [h(x + d a s_j) - h(x)]
               - d {half sum_l (t_i L_kl R_l' + r_i L_lk T_l') - hidden + T log((N - s)/s)}
 
     with s_j = (L z_j)_k, d = +1 to join, -1 to leave, and s, T', R' without i. The last member stays: whole communities
     with their bridges die elsewhere.
     """
-    mine = desk.mine
+    mine = scratch.mine
     t, r, inside = ws.send[i], ws.receive[i], mine[k]
     s = ws.size[k] - (1 if inside else 0)
     if s == 0:
@@ -125,29 +125,29 @@ def tie_flip_gain(ws, ties, i, k, desk):
     for q in range(ties.into_start[k], ties.into_start[k + 1]):
         l = ties.into_other[q]
         pairs += ties.into_strength[q] * r * (ws.send_sum[l] - (t if mine[l] else 0.0))
-    rest = ws.half * pairs - desk.back[k] + ws.temperature * math.log((ws.n - s) / s)
-    return desk.gain[k] + (rest if inside else -rest)
+    rest = ws.half * pairs - scratch.back[k] + ws.temperature * math.log((ws.n - s) / s)
+    return scratch.gain[k] + (rest if inside else -rest)
 
 
 @bare
-def best_tie_flip(ws, ties, i, desk):
+def best_tie_flip(ws, ties, i, scratch):
     """The flip of z_ik with the largest gain: (k, gain), or (-1, 0)."""
-    n_touched = tally_tie_flips(ws, ties, i, desk)
+    n_touched = tally_tie_flips(ws, ties, i, scratch)
     full = ws.start[i] + ws.held[i] == ws.start[i + 1]
     best, best_gain = -1, ENOUGH
     for m in range(n_touched):
-        k = desk.touched[m]
-        desk.seen[k] = False
-        if not (full and not desk.mine[k]):
-            value = tie_flip_gain(ws, ties, i, k, desk)
+        k = scratch.touched[m]
+        scratch.seen[k] = False
+        if not (full and not scratch.mine[k]):
+            value = tie_flip_gain(ws, ties, i, k, scratch)
             if value > best_gain:
                 best, best_gain = k, value
-    mark_row(ws, i, desk.mine)
+    mark_row(ws, i, scratch.mine)
     return best, best_gain
 
 
 @kernel
-def settle_ties(ws, ties, low, high, flags, around, desk):
+def settle_ties(ws, ties, low, high, flags, around, scratch):
     """Take the best flips of each flagged node of low..high until none gains; flag neighbours of those that changed.
 
     With an empty ``around`` nothing is changed: flags stay only where some flip gains. Returns the total gain.
@@ -155,7 +155,7 @@ def settle_ties(ws, ties, low, high, flags, around, desk):
     total = 0.0
     for i in range(low, high):
         while flags[i]:
-            k, value = best_tie_flip(ws, ties, i, desk)
+            k, value = best_tie_flip(ws, ties, i, scratch)
             flags[i] = k >= 0
             if k < 0 or len(around) == 0:
                 break
@@ -167,18 +167,18 @@ def settle_ties(ws, ties, low, high, flags, around, desk):
 
 
 @kernel
-def lean_ties(ws, ties, low, high, which, chance, ends, desk):
+def posterior_affinities(ws, ties, low, high, which, chance, ends, scratch):
     """The chances of the nodes low..high to hold the communities that a flip of theirs is tried for."""
     total = 0
     for i in range(low, high):
-        for m in range(tally_tie_flips(ws, ties, i, desk)):
-            k = desk.touched[m]
-            desk.seen[k] = False
-            value = tie_flip_gain(ws, ties, i, k, desk)
-            p = 1.0 / (1.0 + math.exp(min(max(value if desk.mine[k] else -value, -CLIP), CLIP)))
+        for m in range(tally_tie_flips(ws, ties, i, scratch)):
+            k = scratch.touched[m]
+            scratch.seen[k] = False
+            value = tie_flip_gain(ws, ties, i, k, scratch)
+            p = 1.0 / (1.0 + math.exp(min(max(value if scratch.mine[k] else -value, -CLIP), CLIP)))
             if p > FAINT:
                 which[total], chance[total] = k, p
                 total += 1
-        mark_row(ws, i, desk.mine)
+        mark_row(ws, i, scratch.mine)
         ends[i - low] = total
     return total

@@ -44,7 +44,9 @@ class Parts(NamedTuple):
     gain: float
 
 
-def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array, patience: int) -> tuple[State, Ties, int]:
+def split(
+    problem: Problem, state: State, ties: Ties, responsibility: sparse.csr_array, patience: int
+) -> tuple[State, Ties, int]:
     """Split communities, the largest first, while that pays; ``owed`` has rho = y e / u of every link from its source.
 
     Those that did not change since they were last tried are left alone, and after so many in vain as ``patience`` says
@@ -57,7 +59,7 @@ def split(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array, pa
     some = np.flatnonzero(restless(state) & (state.size >= SMALLEST))
     for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
         mine, w = np.sort(nodes[start[k] : start[k + 1]]), state.strength[k]
-        parts = two_parts(inside(problem, state, owed, hidden, w, mine), w, problem.half)
+        parts = two_parts(inside(problem, state, responsibility, hidden, w, mine), w, problem.half)
         state.tested[k] = state.size[k]
         refused += 1
         if opposed(problem, parts) and parts.gain > split_price(problem, state, ties, k, parts):
@@ -78,12 +80,14 @@ def opposed(problem: Problem, parts: Parts) -> bool:
     return parts.gain > 0 and (parts.strength - np.diag(within)).max() > least * within.max()
 
 
-def split_background(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[State, Ties] | None:
+def split_background(
+    problem: Problem, state: State, ties: Ties, responsibility: sparse.csr_array
+) -> tuple[State, Ties] | None:
     """Two communities of all nodes with room for one more, for most of the background; None if that cannot pay."""
     e, mine = state.background, np.flatnonzero(np.diff(problem.start) > state.held)
-    if owed.sum() * 2 * problem.half < MUCH * problem.value.sum() or len(mine) < SMALLEST:
+    if responsibility.sum() * 2 * problem.half < MUCH * problem.value.sum() or len(mine) < SMALLEST:
         return None
-    parts = two_parts(inside(problem, state, owed, hidden_pattern(problem), e, mine), e, problem.half)
+    parts = two_parts(inside(problem, state, responsibility, hidden_pattern(problem), e, mine), e, problem.half)
     sizes = np.bincount(parts.second, minlength=2)
     if parts.gain <= prices(problem, sizes).sum() + bridge_price(problem, 2):
         return None
@@ -135,10 +139,10 @@ def hidden_pattern(problem: Problem) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(entry)), where), shape=(problem.n, problem.n))
 
 
-def inside(problem: Problem, state: State, owed, hidden, w: float, mine: np.ndarray) -> Inside:
+def inside(problem: Problem, state: State, responsibility, hidden, w: float, mine: np.ndarray) -> Inside:
     """The links and hidden dyads among some nodes: c = m w / u with u = y e / rho."""
     send, receive, background = state.send[mine], state.receive[mine], state.background
-    links = sparse.coo_array(owed[mine][:, mine])
+    links = sparse.coo_array(responsibility[mine][:, mine])
     credit = links.data.astype(float) * w / background
     if not problem.counts:
         x = send[links.row] * receive[links.col] * background / links.data

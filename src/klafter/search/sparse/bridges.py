@@ -27,17 +27,17 @@ from klafter.search.sparse.affinities import (
     with_pairs,
     without_idle,
 )
-from klafter.search.sparse.births import what_is_owed
-from klafter.search.sparse.bridge_flips_kernels import desk, lean_ties, settle_ties
+from klafter.search.sparse.births import background_responsibility
+from klafter.search.sparse.bridge_flips_kernels import make_scratch, posterior_affinities, settle_ties
 from klafter.search.sparse.bridge_splits import hidden_pattern, split, split_background
-from klafter.search.sparse.bridges_kernels import factor_ties, owe_ties, tally_ties, tie_worth
-from klafter.search.sparse.membership_posterior import chances
+from klafter.search.sparse.bridges_kernels import factor_ties, responsibility_affinities, tally_ties, tie_worth
+from klafter.search.sparse.membership_posterior import posterior_in_blocks
 from klafter.search.sparse.state import Problem, State, copy_state, members, memberships, without_empty
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import FLOOR, factor_prior, prices
 from klafter.search.sparse.workspace import open_workspace
 
-OWED = 0.05  # share of a link owed to the background below which the search for bridges passes over it
+LEAST_RESPONSIBILITY = 0.05  # share of a link owed to the background below which the search for bridges passes over it
 HALVINGS = 30  # of the interval in which the best strength of a bridge lies
 ROUNDS, FEWER, ENTRIES = 20, 4, 1_500_000  # of all moves at most: on large graphs fewer, for so many entries together
 SMALL = 1e-5  # share of the objective that another round must gain
@@ -56,51 +56,58 @@ class TieTotals(NamedTuple):
     received: np.ndarray
 
 
-def bridge(problem: Problem, state: State, crew: Crew) -> tuple[State, Ties] | None:
+def bridge(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, Ties] | None:
     """The state with bridges between its communities, or None if no bridge pays."""
     state = copy_state(state)
     state.tested[:] = 0
-    owed, ties = owed_links(problem, state, None, crew), tie(state.strength, directed=problem.half == 1.0)
-    state, ties, begun = background_split(problem, state, ties, owed, crew)
+    responsibility, ties = (
+        link_responsibility(problem, state, None, pool),
+        tie(state.strength, directed=problem.half == 1.0),
+    )
+    state, ties, begun = background_split(problem, state, ties, responsibility, pool)
     if not begun:
-        state, ties, made = split(problem, state, ties, owed, PATIENCE)
-        if made == 0 and len(promising(problem, state, ties, owed)[0]) == 0:
+        state, ties, made = split(problem, state, ties, responsibility, PATIENCE)
+        if made == 0 and len(promising(problem, state, ties, responsibility)[0]) == 0:
             return None
-    state, ties = refine(problem, state, ties, crew)
+    state, ties = refine(problem, state, ties, pool)
     return (state, ties) if n_bridges(problem, ties) else None
 
 
-def refine(problem: Problem, state: State, ties: Ties, crew: Crew) -> tuple[State, Ties]:
+def refine(problem: Problem, state: State, ties: Ties, pool: ThreadPool) -> tuple[State, Ties]:
     """Splits, bridges, weights and flips in turns, until they gain little."""
     value = np.inf
     for _ in range(int(np.clip(ENTRIES // max(len(problem.node), 1), FEWER, ROUNDS))):
-        owed = owed_links(problem, state, ties, crew)
-        state, ties, made = split(problem, state, ties, owed, MORE)
-        owed = owed_links(problem, state, ties, crew) if made else owed
-        ties = taken(problem, state, ties, *promising(problem, state, ties, owed))
-        state, ties = weights(problem, state, ties, crew)
-        state, ties = settle(problem, state, ties, crew)
-        before, value = value, objective(problem, state, ties, crew)
+        responsibility = link_responsibility(problem, state, ties, pool)
+        state, ties, made = split(problem, state, ties, responsibility, MORE)
+        responsibility = link_responsibility(problem, state, ties, pool) if made else responsibility
+        ties = taken(problem, state, ties, *promising(problem, state, ties, responsibility))
+        state, ties = weights(problem, state, ties, pool)
+        state, ties = settle(problem, state, ties, pool)
+        before, value = value, objective(problem, state, ties, pool)
         if before - value <= SMALL * abs(value):
             break
     return state, taken(problem, state, ties, np.zeros((0, 2), np.int64), np.zeros(0))
 
 
-def background_split(problem: Problem, state: State, ties: Ties, owed, crew: Crew) -> tuple[State, Ties, bool]:
+def background_split(
+    problem: Problem, state: State, ties: Ties, responsibility, pool: ThreadPool
+) -> tuple[State, Ties, bool]:
     """Two communities for most of the background, if Q falls: the bound speaks of those with room for one more."""
-    trial = split_background(problem, state, ties, owed)
-    if trial is None or objective(problem, *trial, crew) >= objective(problem, state, ties, crew):
+    trial = split_background(problem, state, ties, responsibility)
+    if trial is None or objective(problem, *trial, pool) >= objective(problem, state, ties, pool):
         return state, ties, False
     return *trial, True
 
 
-def promising(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+def promising(
+    problem: Problem, state: State, ties: Ties, responsibility: sparse.csr_array
+) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of communities whose bridge pays by the bound above, the best first, and a guess of their strengths.
 
     h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains it. A link of two nodes
     that are both in both communities counts twice, which is too much; these leave little of it to the background.
     """
-    k, l, count, pairs = across(problem, state, owed)
+    k, l, count, pairs = across(problem, state, responsibility)
     expected = state.background * pairs
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.where(count > expected, count * np.log(count / expected) - count + expected, 0.0)
@@ -111,12 +118,14 @@ def promising(problem: Problem, state: State, ties: Ties, owed: sparse.csr_array
     return found[new], guess[new]
 
 
-def across(problem: Problem, state: State, owed: sparse.csr_array):
+def across(problem: Problem, state: State, responsibility: sparse.csr_array):
     """Pairs k, l of communities with links owed to the background, how many, and V_kl."""
     z = memberships(problem, state)
-    clear = np.flatnonzero(owed.data > OWED)
-    row = np.searchsorted(owed.indptr, clear, side="right") - 1
-    some = sparse.csr_array((owed.data[clear].astype(float), (row, owed.indices[clear])), shape=owed.shape)
+    clear = np.flatnonzero(responsibility.data > LEAST_RESPONSIBILITY)
+    row = np.searchsorted(responsibility.indptr, clear, side="right") - 1
+    some = sparse.csr_array(
+        (responsibility.data[clear].astype(float), (row, responsibility.indices[clear])), shape=responsibility.shape
+    )
     found = sparse.coo_array(z.T @ (some @ z))
     apart = found.row != found.col if problem.half == 1.0 else found.row < found.col
     k, l, count = found.row[apart], found.col[apart], found.data[apart]
@@ -128,18 +137,23 @@ def across(problem: Problem, state: State, owed: sparse.csr_array):
     return k, l, count, pairs
 
 
-def owed_links(problem: Problem, state: State, ties: Ties | None, crew: Crew) -> sparse.csr_array:
+def link_responsibility(problem: Problem, state: State, ties: Ties | None, pool: ThreadPool) -> sparse.csr_array:
     """rho of every link from its source."""
     if ties is None:
-        owed, _ = what_is_owed(problem, state, crew)
+        responsibility, _ = background_responsibility(problem, state, pool)
     else:
-        owed = np.zeros(len(problem.node), np.float32)
-        crew.blocks(lambda low, high: owe_ties(open_workspace(problem, state), ties, low, high, owed), problem.n)
+        responsibility = np.zeros(len(problem.node), np.float32)
+        pool.blocks(
+            lambda low, high: responsibility_affinities(
+                open_workspace(problem, state), ties, low, high, responsibility
+            ),
+            problem.n,
+        )
     if problem.half < 1.0:
-        return sparse.csr_array((owed, problem.node, problem.start), shape=(problem.n, problem.n))
+        return sparse.csr_array((responsibility, problem.node, problem.start), shape=(problem.n, problem.n))
     row = np.repeat(np.arange(problem.n), np.diff(problem.start))
-    source = np.arange(len(owed)) < problem.middle[row]
-    return sparse.csr_array((owed[source], (row[source], problem.node[source])), shape=(problem.n, problem.n))
+    source = np.arange(len(responsibility)) < problem.middle[row]
+    return sparse.csr_array((responsibility[source], (row[source], problem.node[source])), shape=(problem.n, problem.n))
 
 
 def taken(problem: Problem, state: State, ties: Ties, pairs: np.ndarray, guess: np.ndarray) -> Ties:
@@ -159,7 +173,7 @@ def taken(problem: Problem, state: State, ties: Ties, pairs: np.ndarray, guess: 
     return without_idle(problem, ties)
 
 
-def totals(problem: Problem, state: State, ties: Ties, crew: Crew) -> TieTotals:
+def totals(problem: Problem, state: State, ties: Ties, pool: ThreadPool) -> TieTotals:
     """One pass over the links."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
 
@@ -167,7 +181,7 @@ def totals(problem: Problem, state: State, ties: Ties, crew: Crew) -> TieTotals:
         part = np.zeros((3, len(ties.other) + 1))
         return tally_ties(open_workspace(problem, state), ties, low, high, part, sent, received), part
 
-    parts = crew.blocks(block, problem.n)
+    parts = pool.blocks(block, problem.n)
     by_rows = np.append(np.argsort(ties.place, kind="stable"), len(ties.other))
     credit, own, hidden = np.sum([part[1] for part in parts], axis=0)[:, by_rows]
     send_sum = np.append(state.send_sum[rows_of(ties)], state.send.sum())
@@ -175,18 +189,18 @@ def totals(problem: Problem, state: State, ties: Ties, crew: Crew) -> TieTotals:
     return TieTotals(sum(part[0] for part in parts), credit, send_sum * receive_sum - own - hidden, sent, received)
 
 
-def objective(problem: Problem, state: State, ties: Ties, crew: Crew | None = None) -> float:
+def objective(problem: Problem, state: State, ties: Ties, pool: ThreadPool | None = None) -> float:
     """Q = -sum_links h + half (e V_all + sum_kl L_kl V_kl) + prices of communities and bridges + prior of factors."""
-    sums = totals(problem, state, ties, crew or Crew(1))
+    sums = totals(problem, state, ties, pool or ThreadPool(1))
     loss = -sums.fit + problem.half * (ties.strength @ sums.pairs[:-1] + state.background * sums.pairs[-1])
     price = n_bridges(problem, ties) * bridge_price(problem, len(state.size)) + prices(problem, state.size).sum()
     return float(loss + price + factor_prior(problem, state))
 
 
-def weights(problem: Problem, state: State, ties: Ties, crew: Crew, rounds: int = 2) -> tuple[State, Ties]:
+def weights(problem: Problem, state: State, ties: Ties, pool: ThreadPool, rounds: int = 2) -> tuple[State, Ties]:
     """Steps of L, e and t."""
     for _ in range(rounds):
-        sums = totals(problem, state, ties, crew)
+        sums = totals(problem, state, ties, pool)
         old = np.append(ties.strength, state.background)
         with np.errstate(divide="ignore", invalid="ignore"):
             new = np.where(sums.pairs > 0, sums.credit / sums.pairs, old)
@@ -222,30 +236,36 @@ def _factor_steps(problem: Problem, state: State, ties: Ties, sums: TieTotals, r
     )
 
 
-def settle(problem: Problem, state: State, ties: Ties, crew: Crew) -> tuple[State, Ties]:
+def settle(problem: Problem, state: State, ties: Ties, pool: ThreadPool) -> tuple[State, Ties]:
     """Flips: score all nodes in parallel, settle those that gain one after the other, then look around them."""
     size, flags = len(state.size), np.ones(problem.n, np.bool_)
     for _ in range(TURNS):
 
         def score(low, high, flags=flags):
             settle_ties(
-                open_workspace(problem, state), ties, low, high, flags, NONE, crew.scratch(lambda: desk(size), size)
+                open_workspace(problem, state),
+                ties,
+                low,
+                high,
+                flags,
+                NONE,
+                pool.scratch(lambda: make_scratch(size), size),
             )
 
-        crew.blocks(score, problem.n)
+        pool.blocks(score, problem.n)
         if not flags.any():
             break
         around = np.zeros(problem.n, np.bool_)
-        settle_ties(open_workspace(problem, state), ties, 0, problem.n, flags, around, desk(size))
+        settle_ties(open_workspace(problem, state), ties, 0, problem.n, flags, around, make_scratch(size))
         flags = around
     return without_empty(problem, state), renumbered(problem, state, ties)
 
 
-def leanings(problem: Problem, state: State, ties: Ties) -> sparse.csr_array:
+def membership_posterior(problem: Problem, state: State, ties: Ties) -> sparse.csr_array:
     """(n, K) chances of memberships given the rest, bridges included."""
     size, ws = len(state.size), open_workspace(problem, state)
     z, partners = memberships(problem, state), np.diff(ties.start) + np.diff(ties.into_start)
     links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
     room = np.minimum(state.held + links @ (z @ partners), size)
-    space = desk(size)
-    return chances(problem, state, room, lambda *rows: lean_ties(ws, ties, *rows, space))
+    space = make_scratch(size)
+    return posterior_in_blocks(problem, state, room, lambda *rows: posterior_affinities(ws, ties, *rows, space))

@@ -109,14 +109,14 @@ def tally_ties(ws, ties, low, high, totals, sent, received):
 
 
 @kernel
-def owe_ties(ws, ties, low, high, owed):
+def responsibility_affinities(ws, ties, low, high, responsibility):
     """rho_ij = y e / u_ij of every entry with its row's node as source."""
     out = np.zeros(len(ws.size))
     for i in range(low, high):
         spread(ws, i, ties.start, ties.other, ties.strength, out)
         for p in range(ws.start[i], ws.middle[i]):
             u = ws.background + reached(ws, ws.node[p], out)
-            owed[p] = ws.value[p] * ws.background / u
+            responsibility[p] = ws.value[p] * ws.background / u
         withdraw(ws, i, ties.start, ties.other, out)
 
 

@@ -23,11 +23,11 @@ from klafter.graph import Graph
 from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse.affinities import Ties, matrix
 from klafter.search.sparse.births import births
-from klafter.search.sparse.moves import deaths, dissolves, merges, splits
+from klafter.search.sparse.moves import deaths, merges, reassigns, splits
 from klafter.search.sparse.perturb import ENOUGH, HOPE, renew, rethink
 from klafter.search.sparse.state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
 from klafter.search.sparse.sweeps import objective, settle, share_unexplained, warm_up, weights
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
 ECHOES = 3  # rounds of births that hope for each other
 ALONE = 6  # steps of weights when there are no communities
@@ -52,57 +52,57 @@ class Fit(NamedTuple):
     ties: Ties | None  # affinities between communities, if any pays
 
 
-def init(problem: Problem, rng: np.random.Generator, crew: Crew | None = None) -> State:
+def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
     """Communities that pay by themselves and, while many links are unexplained, such as would pay together.
 
     One community alone rarely pays while the background explains all links of the others, so the second kind is born
     in the hope that the background will keep only a share of its links. Deaths undo what was too much.
     """
-    crew = crew or Crew(1)
+    pool = pool or ThreadPool(1)
     nothing = empty_state(problem)
-    state, _ = births(problem, copy_state(nothing), rng, crew)
-    state = warm_up(problem, state, crew)
+    state, _ = births(problem, copy_state(nothing), rng, pool)
+    state = warm_up(problem, state, pool)
     for _ in range(ECHOES):
-        if share_unexplained(problem, state, crew) < HOPE:
+        if share_unexplained(problem, state, pool) < HOPE:
             break
-        state, born = births(problem, state, rng, crew, hope=HOPE, echo=True)
-        state = warm_up(problem, state, crew)
+        state, born = births(problem, state, rng, pool, hope=HOPE, echo=True)
+        state = warm_up(problem, state, pool)
         if born == 0:
             break
-    state, _ = deaths(problem, state, crew)
+    state, _ = deaths(problem, state, pool)
     state = without_empty(problem, state)
-    if len(state.size) and objective(problem, state, crew) > objective(problem, nothing, crew):
-        state = step(problem, state, rng, crew)  # communities of few links pay when degree factors know of them
-    return lower(problem, nothing, state, crew)
+    if len(state.size) and objective(problem, state, pool) > objective(problem, nothing, pool):
+        state = step(problem, state, rng, pool)  # communities of few links pay when degree factors know of them
+    return lower(problem, nothing, state, pool)
 
 
-def lower(problem: Problem, one: State, other: State, crew: Crew) -> State:
+def lower(problem: Problem, one: State, other: State, pool: ThreadPool) -> State:
     """The state with the lower objective."""
-    return min((one, other), key=lambda state: objective(problem, state, crew))
+    return min((one, other), key=lambda state: objective(problem, state, pool))
 
 
-def step(problem: Problem, state: State, rng: np.random.Generator, crew: Crew | None = None) -> State:
+def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
     """One round of all moves; if it gains little and many links are unexplained, the weakest communities start anew."""
-    crew = crew or Crew(1)
-    before = objective(problem, state, crew)
-    state, made = births(problem, copy_state(state), rng, crew)
-    state = weights(problem, settle(problem, without_empty(problem, state), crew), crew)
+    pool = pool or ThreadPool(1)
+    before = objective(problem, state, pool)
+    state, made = births(problem, copy_state(state), rng, pool)
+    state = weights(problem, settle(problem, without_empty(problem, state), pool), pool)
     local = len(state.size) > MANY
-    for move in (partial(merges, local=local), partial(dissolves, local=local), deaths, splits):
-        state, more = move(problem, state, crew)
+    for move in (partial(merges, local=local), partial(reassigns, local=local), deaths, splits):
+        state, more = move(problem, state, pool)
         state, made = without_empty(problem, state), made + more
     if made == 0:
-        state, made = rethink(problem, state, crew)
-    state = weights(problem, settle(problem, state, crew), crew) if made else state
-    value = objective(problem, state, crew)
-    if before - value > ENOUGH * abs(value) or not len(state.size) or share_unexplained(problem, state, crew) <= HOPE:
+        state, made = rethink(problem, state, pool)
+    state = weights(problem, settle(problem, state, pool), pool) if made else state
+    value = objective(problem, state, pool)
+    if before - value > ENOUGH * abs(value) or not len(state.size) or share_unexplained(problem, state, pool) <= HOPE:
         return state
-    return renew(problem, state, rng, crew)
+    return renew(problem, state, rng, pool)
 
 
-def or_nothing(problem: Problem, state: State, crew: Crew) -> State:
+def or_nothing(problem: Problem, state: State, pool: ThreadPool) -> State:
     """The state, or no communities at all if that is better."""
-    return lower(problem, state, weights(problem, empty_state(problem), crew, rounds=ALONE), crew)
+    return lower(problem, state, weights(problem, empty_state(problem), pool, rounds=ALONE), pool)
 
 
 def fit_sparse(
@@ -123,35 +123,35 @@ def fit_sparse(
     problem = as_problem(graph, penalty=penalty, temperature=temperature, shrinkage=shrinkage, counts=counts)
     rng = np.random.default_rng(random_state)
     history: list[Step] = []
-    with Crew(n_threads) as crew:
-        state = init(problem, rng, crew)
-        value, converged = objective(problem, state, crew), False
+    with ThreadPool(n_threads) as pool:
+        state = init(problem, rng, pool)
+        value, converged = objective(problem, state, pool), False
         while len(history) < max_iter and not converged:
             began = time.perf_counter()
-            state = step(problem, state, rng, crew)
-            last, value = value, objective(problem, state, crew)
+            state = step(problem, state, rng, pool)
+            last, value = value, objective(problem, state, pool)
             history.append(Step(value, len(state.size), time.perf_counter() - began))
             if callback is not None:
                 callback(state, history[-1])
             converged = last - value <= tol * abs(value)
         began = time.perf_counter()
-        state, ties = end(problem, state, crew, bridges=bridges)
+        state, ties = end(problem, state, pool, bridges=bridges)
         if ties is not None:
-            value = sparse_bridges.objective(problem, state, ties, crew)
+            value = sparse_bridges.objective(problem, state, ties, pool)
             history.append(Step(value, len(state.size), time.perf_counter() - began))
     return Fit(problem, state, history, converged, ties)
 
 
-def end(problem: Problem, state: State, crew: Crew, *, bridges: bool) -> tuple[State, Ties | None]:
+def end(problem: Problem, state: State, pool: ThreadPool, *, bridges: bool) -> tuple[State, Ties | None]:
     """The end of a search: bridges, if they are asked for and pay."""
-    state = or_nothing(problem, state, crew)
-    found = sparse_bridges.bridge(problem, state, crew) if bridges else None
+    state = or_nothing(problem, state, pool)
+    found = sparse_bridges.bridge(problem, state, pool) if bridges else None
     return found or (state, None)
 
 
-def value_of(problem: Problem, state: State, ties: Ties | None, crew: Crew) -> float:
+def value_of(problem: Problem, state: State, ties: Ties | None, pool: ThreadPool) -> float:
     """Q, with bridges or without."""
-    return objective(problem, state, crew) if ties is None else sparse_bridges.objective(problem, state, ties, crew)
+    return objective(problem, state, pool) if ties is None else sparse_bridges.objective(problem, state, ties, pool)
 
 
 def draw(problem: Problem, state: State, z: sparse.csr_array | None = None, ties: Ties | None = None) -> Draw:

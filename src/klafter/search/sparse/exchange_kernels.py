@@ -32,7 +32,7 @@ from klafter.search.sparse.kernels import (
     shared_strength,
 )
 
-PATCH = (
+SUBGRAPH = (
     "start", "node",
     "factor",  # a
     "base",  # u without the communities given up
@@ -42,19 +42,19 @@ PATCH = (
 )  # fmt: skip
 
 
-class PatchType(types.StructRef):
+class SubgraphType(types.StructRef):
     """The type of patches in kernels."""
 
 
-class Patch(structref.StructRefProxy):
+class Subgraph(structref.StructRefProxy):
     """Links and hidden dyads among a few nodes, each listed by both ends."""
 
 
-define_reference(Patch, PatchType, list(PATCH))
+define_reference(Subgraph, SubgraphType, list(SUBGRAPH))
 
 
 @kernel
-def cut_patch(ws, nodes, out, local, mine, old, room, links, hidden):
+def cut_subgraph(ws, nodes, out, local, mine, old, room, links, hidden):
     """The patch of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
 
     ``local`` is (n,), -1 everywhere before and after; ``mine`` is (K,), false. ``links`` and ``hidden`` are the most
@@ -92,11 +92,11 @@ def cut_patch(ws, nodes, out, local, mine, old, room, links, hidden):
         mark_row(ws, i, mine)
     for v in range(len(nodes)):
         local[nodes[v]] = -1
-    return Patch(stop, near, factor, base, value, hidden_stop, hidden_near, hidden_a, room)
+    return Subgraph(stop, near, factor, base, value, hidden_stop, hidden_near, hidden_a, room)
 
 
 @bare
-def patch_pairs(ws, nodes, patch, z, c):
+def subgraph_pairs(ws, nodes, subgraph, z, c):
     """P_c and the size of column c."""
     send, receive = ws.send, ws.receive
     size, send_sum, receive_sum, own, hidden = np.int64(0), 0.0, 0.0, 0.0, 0.0
@@ -105,9 +105,9 @@ def patch_pairs(ws, nodes, patch, z, c):
             size += 1
             t, r = send[nodes[v]], receive[nodes[v]]
             send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
-            for p in range(patch.hidden_start[v], patch.hidden_start[v + 1]):
-                if z[c, patch.hidden_node[p]]:
-                    hidden += 0.5 * patch.hidden_factor[p]
+            for p in range(subgraph.hidden_start[v], subgraph.hidden_start[v + 1]):
+                if z[c, subgraph.hidden_node[p]]:
+                    hidden += 0.5 * subgraph.hidden_factor[p]
     return ws.half * (send_sum * receive_sum - own) - hidden, size
 
 
@@ -122,24 +122,24 @@ def added_strength(z, w, v, j):
 
 
 @kernel
-def patch_loss(ws, nodes, patch, z, w):
+def subgraph_loss(ws, nodes, subgraph, z, w):
     """-sum_links h + sum_c [w_c P_c + price(S_c)]."""
-    start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
+    start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
     loss, counts = 0.0, ws.counts
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
             x = factor[p] * (base[p] + added_strength(z, w, v, node[p]))
             loss -= 0.5 * link_term(counts, value[p], x, link_chance(counts, x))
     for c in range(len(w)):
-        pairs, size = patch_pairs(ws, nodes, patch, z, c)
+        pairs, size = subgraph_pairs(ws, nodes, subgraph, z, c)
         loss += w[c] * pairs + price(ws, size)
     return loss
 
 
 @kernel
-def patch_weights(ws, nodes, patch, z, w):
+def subgraph_weights(ws, nodes, subgraph, z, w):
     """w_c <- sum_{links in c} m_ij w_c / u_ij / P_c."""
-    start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
+    start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
     credit, counts = np.zeros(len(w)), ws.counts
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
@@ -152,17 +152,22 @@ def patch_weights(ws, nodes, patch, z, w):
                     if z[c, v] and z[c, node[p]]:
                         credit[c] += share * w[c]
     for c in range(len(w)):
-        pairs, _ = patch_pairs(ws, nodes, patch, z, c)
+        pairs, _ = subgraph_pairs(ws, nodes, subgraph, z, c)
         if pairs > 0.0:
             w[c] = credit[c] / pairs
 
 
 @kernel
-def patch_flips(ws, nodes, patch, z, w):
+def subgraph_flips(ws, nodes, subgraph, z, w):
     """Flip every membership of the patch that gains, column by column; returns how many did."""
     send, receive, counts = ws.send, ws.receive, ws.counts
-    start, node, factor, base, value = patch.start, patch.node, patch.factor, patch.base, patch.value
-    hidden_start, hidden_node, hidden_a, room = patch.hidden_start, patch.hidden_node, patch.hidden_factor, patch.room
+    start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
+    hidden_start, hidden_node, hidden_a, room = (
+        subgraph.hidden_start,
+        subgraph.hidden_node,
+        subgraph.hidden_factor,
+        subgraph.room,
+    )
     flips = 0
     for c in range(len(w)):
         size, send_sum, receive_sum = 0, 0.0, 0.0
@@ -199,7 +204,7 @@ def patch_flips(ws, nodes, patch, z, w):
 
 
 @kernel
-def make_trade(ws, nodes, out, into, z, w):
+def apply_exchange(ws, nodes, out, into, z, w):
     """Give up ``out`` for columns z, which become communities ``into``."""
     for v in range(len(nodes)):
         i = np.int64(nodes[v])

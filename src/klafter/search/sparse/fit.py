@@ -18,9 +18,9 @@ from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse import engine as sparse
 from klafter.search.sparse.adapt import adapt
 from klafter.search.sparse.affinities import Ties, matrix, tie
-from klafter.search.sparse.membership_posterior import leanings
+from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, copy_state, memberships, without_empty
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
 
@@ -63,10 +63,10 @@ def search(model, graph: Graph, callback, task: Task, stop) -> Outcome:
     rng, begun = np.random.default_rng(task.seed), time.perf_counter()
     history: list[Step] = []
     told = False  # to stop
-    with Crew(n_workers(model.n_jobs, 64)) as crew:
+    with ThreadPool(n_workers(model.n_jobs, 64)) as pool:
 
         def note(t, state, ties=None):
-            value = sparse.value_of(problem, state, ties, crew)
+            value = sparse.value_of(problem, state, ties, pool)
             history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.size)))
             return value
 
@@ -81,21 +81,21 @@ def search(model, graph: Graph, callback, task: Task, stop) -> Outcome:
         def step(where):
             state, ties = where
             if ties is None:
-                return sparse.step(problem, state, rng, crew), None
-            return sparse_bridges.refine(problem, copy_state(state), ties, crew)
+                return sparse.step(problem, state, rng, pool), None
+            return sparse_bridges.refine(problem, copy_state(state), ties, pool)
 
-        first = (sparse.init(problem, rng, crew), None) if task.point is None else warm(model, task.point, problem)
+        first = (sparse.init(problem, rng, pool), None) if task.point is None else warm(model, task.point, problem)
         note(0, *first)
         state, ties = iterate(step, first, model.max_iter, done, stop)
         converged = len(history) <= model.max_iter
         if ties is not None:
             return Outcome(problem, state, ties, history, converged)
         stopped = told or (stop is not None and stop.is_set())
-        best, ties = sparse.end(problem, state, crew, bridges=model.bridges and not stopped)
+        best, ties = sparse.end(problem, state, pool, bridges=model.bridges and not stopped)
         if ties is not None:
             note(len(history), best, ties)
         elif best is not state:
-            history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, crew), n_communities=0)
+            history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, pool), n_communities=0)
     return Outcome(problem, best, ties, history, converged)
 
 
@@ -130,27 +130,31 @@ def adapt_to(model, change: Change) -> None:
     began = time.perf_counter()
     problem = problem_of(model, change.graph)
     state, ties = state_of(model.point_, problem), ties_of(model.point_, problem)
-    with Crew(n_workers(model.n_jobs, 64)) as crew:
+    with ThreadPool(n_workers(model.n_jobs, 64)) as pool:
         if len(change.nodes) and ties is not None:
-            state, ties = sparse_bridges.refine(problem, state, ties, crew)
+            state, ties = sparse_bridges.refine(problem, state, ties, pool)
         elif len(change.nodes):
-            state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), crew)
-        value = sparse.value_of(problem, state, ties, crew)
+            state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), pool)
+        value = sparse.value_of(problem, state, ties, pool)
     history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
     keep(model, [Outcome(problem, state, ties, history, True)])
 
 
-def leaning_draws(model) -> list[Draw]:
+def posterior_draws(model) -> list[Draw]:
     """The draws with chances for memberships; as they are where the links stayed on a cluster."""
     if not model.graph_.n_links:
         return model.draws_
     problem = problem_of(model, model.graph_)
     with announce_compilation():
-        return [_leaning(problem, state_of(draw, problem), ties_of(draw, problem)) for draw in model.draws_]
+        return [_posterior(problem, state_of(draw, problem), ties_of(draw, problem)) for draw in model.draws_]
 
 
-def _leaning(problem: Problem, state: State, ties: Ties | None) -> Draw:
-    z = leanings(problem, state) if ties is None else sparse_bridges.leanings(problem, state, ties)
+def _posterior(problem: Problem, state: State, ties: Ties | None) -> Draw:
+    z = (
+        membership_posterior(problem, state)
+        if ties is None
+        else sparse_bridges.membership_posterior(problem, state, ties)
+    )
     return sparse.draw(problem, state, z, ties)
 
 

@@ -21,7 +21,7 @@ CLIP = 50.0
 
 
 @kernel
-def lean_rows(ws, low, high, which, chance, ends):
+def posterior_rows(ws, low, high, which, chance, ends):
     """The chances of the nodes low..high to hold their communities and their neighbours', one node after the other."""
     size = len(ws.size)
     mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
@@ -41,14 +41,16 @@ def lean_rows(ws, low, high, which, chance, ends):
     return total
 
 
-def leanings(problem: Problem, state: State) -> sparse.csr_array:
+def membership_posterior(problem: Problem, state: State) -> sparse.csr_array:
     """(n, K) chances of memberships; at T = 0, where nothing is chance, the memberships."""
     links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
     ws, room = open_workspace(problem, state), state.held + links @ state.held
-    return chances(problem, state, room, lambda *rows: lean_rows(ws, *rows))
+    return posterior_in_blocks(problem, state, room, lambda *rows: posterior_rows(ws, *rows))
 
 
-def chances(problem: Problem, state: State, room: np.ndarray, lean: Callable[..., int]) -> sparse.csr_array:
+def posterior_in_blocks(
+    problem: Problem, state: State, room: np.ndarray, posterior_of: Callable[..., int]
+) -> sparse.csr_array:
     """What ``lean(low, high, which, chance, ends)`` finds, some nodes at a time; ``room`` is the most of each node."""
     if problem.temperature == 0.0 or not len(state.size):
         return memberships(problem, state)
@@ -57,7 +59,7 @@ def chances(problem: Problem, state: State, room: np.ndarray, lean: Callable[...
         high = max(low + 1, int(np.searchsorted(room, room[low] + AT_ONCE, side="right")) - 1)
         which, chance = np.empty(room[high] - room[low], np.int32), np.empty(room[high] - room[low])
         ends = np.empty(high - low, np.int64)
-        total = lean(low, high, which, chance, ends)
+        total = posterior_of(low, high, which, chance, ends)
         parts = chance[:total].copy(), which[:total].copy(), np.concatenate([[0], ends])
         blocks.append(sparse.csr_array(parts, shape=(high - low, len(state.size))))
         low = high

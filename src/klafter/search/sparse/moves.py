@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse.births import NOTHING, Trade, own_space, what_is_owed
-from klafter.search.sparse.exchange import cut, trade_gain
-from klafter.search.sparse.exchange_kernels import make_trade
+from klafter.search.sparse.births import NOTHING, Proposal, background_responsibility, own_space
+from klafter.search.sparse.exchange import cut, exchange_gain
+from klafter.search.sparse.exchange_kernels import apply_exchange
 from klafter.search.sparse.splits_kernels import second_vector
 from klafter.search.sparse.state import Problem, State, members, memberships, restless, with_room, without_empty
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 EDGE, CERTAIN = 1.08, 0.485  # a split needs an eigenvalue above 1.08 times a random graph's, 1/sqrt(d), or 0.485
@@ -36,29 +36,29 @@ class Parts(NamedTuple):
         return self.nodes[self.start[k] : self.start[k + 1]]
 
 
-def accept(problem: Problem, state: State, trades: list, crew: Crew) -> tuple[State, int, set[int]]:
+def accept(problem: Problem, state: State, proposals: list, pool: ThreadPool) -> tuple[State, int, set[int]]:
     """Make the trades that gain, best first, each community once; returns the state, how many, and of which."""
-    space = own_space(problem, crew)
-    good = sorted((t for t in trades if t is not None and t.gain > 0), key=lambda t: (-t.gain, t.out[0]))
+    space = own_space(problem, pool)
+    good = sorted((t for t in proposals if t is not None and t.gain > 0), key=lambda t: (-t.gain, t.out[0]))
     used = len(state.size)
     state = with_room(state, sum(max(len(t.w) - len(t.out), 0) for t in good))
     gone: set[int] = set()
     made = 0
-    for trade in good:
-        if gone.intersection(trade.out.tolist()):
+    for proposal in good:
+        if gone.intersection(proposal.out.tolist()):
             continue
-        if trade_gain(problem, state, trade.nodes, trade.out, trade.z, trade.w, 0, space.local) <= 0:
+        if exchange_gain(problem, state, proposal.nodes, proposal.out, proposal.z, proposal.w, 0, space.local) <= 0:
             continue
-        extra = max(len(trade.w) - len(trade.out), 0)
-        into = np.concatenate([trade.out, np.arange(used, used + extra)])[: len(trade.w)]
-        make_trade(open_workspace(problem, state), trade.nodes, trade.out, into, trade.z, trade.w)
+        extra = max(len(proposal.w) - len(proposal.out), 0)
+        into = np.concatenate([proposal.out, np.arange(used, used + extra)])[: len(proposal.w)]
+        apply_exchange(open_workspace(problem, state), proposal.nodes, proposal.out, into, proposal.z, proposal.w)
         state.tested[into] = 0
-        gone.update(trade.out.tolist())
+        gone.update(proposal.out.tolist())
         used, made = used + extra, made + 1
     return state, made, gone
 
 
-def in_turns(problem: Problem, state: State, groups: list, propose, crew: Crew) -> tuple[State, int]:
+def in_turns(problem: Problem, state: State, groups: list, propose, pool: ThreadPool) -> tuple[State, int]:
     """Try what may be done with groups of communities, likeliest first, in turns in which no two share a community.
 
     What shares one with a trade that was made waits for the next step, so little is worked out in vain; the last turn
@@ -67,9 +67,9 @@ def in_turns(problem: Problem, state: State, groups: list, propose, crew: Crew) 
     made = 0
     for turn in range(DISJOINT + 1):
         now = groups if turn == DISJOINT else disjoint(groups)
-        state, more, traded = accept(problem, state, crew.map(partial(propose, state), now), crew)
+        state, more, exchanged = accept(problem, state, pool.map(partial(propose, state), now), pool)
         tried = set(now)
-        groups = [group for group in groups if group not in tried and traded.isdisjoint(group)]
+        groups = [group for group in groups if group not in tried and exchanged.isdisjoint(group)]
         made += more
     return state, made
 
@@ -85,83 +85,83 @@ def disjoint(groups: list[tuple]) -> list[tuple]:
     return some
 
 
-def splits(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
+def splits(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
     """Cut communities in two where the second eigenvector says so."""
     parts = Parts(*members(problem, state))
-    trades = crew.map(
-        lambda k: divided(problem, state, parts, k, crew),
+    proposals = pool.map(
+        lambda k: divided(problem, state, parts, k, pool),
         np.flatnonzero(restless(state) & (state.size > 5)),
     )
     state.tested[:] = state.size
-    return accept(problem, state, trades, crew)[:2]
+    return accept(problem, state, proposals, pool)[:2]
 
 
-def divided(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -> Trade | None:
+def divided(problem: Problem, state: State, parts: Parts, k: int, pool: ThreadPool) -> Proposal | None:
     """Two communities for one, if its second eigenvector stands out."""
-    nodes, space = parts.of(k), own_space(problem, crew)
+    nodes, space = parts.of(k), own_space(problem, pool)
     vector = np.sin(1.0 + np.arange(len(nodes)) * 2.399963)  # any start that is not special
-    patch, _, _ = cut(open_workspace(problem, state), problem, state, nodes, np.array([k]), space.local)
-    value, degree = second_vector(patch, state.strength[k], vector, TURNS)
+    subgraph, _, _ = cut(open_workspace(problem, state), problem, state, nodes, np.array([k]), space.local)
+    value, degree = second_vector(subgraph, state.strength[k], vector, TURNS)
     if value < min(EDGE / np.sqrt(max(degree, 1e-12)), CERTAIN):
         return None
     low, high = np.quantile(vector, [1 / 3, 2 / 3])
     starts = ((vector > 0, vector <= 0), (vector > high, vector <= high), (vector > low, vector <= low))
-    trades = [
-        _trade(problem, state, [k], nodes, np.stack(start), np.full(2, 1.5 * state.strength[k]), space)
+    proposals = [
+        _proposal(problem, state, [k], nodes, np.stack(start), np.full(2, 1.5 * state.strength[k]), space)
         for start in starts
     ]
-    return max(trades, key=lambda trade: trade.gain)
+    return max(proposals, key=lambda proposal: proposal.gain)
 
 
-def _trade(problem, state, out, nodes, z, w, space, rounds: int = 12) -> Trade:
+def _proposal(problem, state, out, nodes, z, w, space, rounds: int = 12) -> Proposal:
     out = np.array(out, np.int64)
-    gain = trade_gain(problem, state, nodes, out, z, w, rounds, space.local)
+    gain = exchange_gain(problem, state, nodes, out, z, w, rounds, space.local)
     empty = (z.sum(axis=1) < 2).any()
-    return Trade(-1.0 if empty else gain, out, nodes, z, w)
+    return Proposal(-1.0 if empty else gain, out, nodes, z, w)
 
 
 def merges(
-    problem: Problem, state: State, crew: Crew, *, local: bool = False, attract: bool = True
+    problem: Problem, state: State, pool: ThreadPool, *, local: bool = False, attract: bool = True
 ) -> tuple[State, int]:
     """Make one of two communities that overlap or have links to explain between them."""
     parts = Parts(*members(problem, state))
     pairs = overlapping(problem, state, local)
     if attract:
         changed = restless(state) | (not local)
-        more = [(k, m) for k, m in attracted(problem, state, crew) if changed[k] or changed[m]]
+        more = [(k, m) for k, m in attracted(problem, state, pool) if changed[k] or changed[m]]
         pairs = [*pairs, *sorted({*more}.difference(pairs))]
-    return in_turns(problem, state, pairs, lambda state, pair: merged(problem, state, parts, pair, crew), crew)
+    return in_turns(problem, state, pairs, lambda state, pair: merged(problem, state, parts, pair, pool), pool)
 
 
-def merged(problem: Problem, state: State, parts: Parts, pair: tuple[int, int], crew: Crew) -> Trade:
+def merged(problem: Problem, state: State, parts: Parts, pair: tuple[int, int], pool: ThreadPool) -> Proposal:
     """One community for two."""
     k, m = pair
     both = np.union1d(parts.of(k), parts.of(m))
     w = np.array([max(state.strength[k], state.strength[m])])
-    return _trade(problem, state, [k, m], both, np.ones((1, len(both)), bool), w, own_space(problem, crew))
+    return _proposal(problem, state, [k, m], both, np.ones((1, len(both)), bool), w, own_space(problem, pool))
 
 
-def dissolves(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
+def reassigns(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
     """Give up a community, or all of it but what is its own, to those that overlap it most.
 
     A union of several communities explains too little to let its parts, once found, take all their members.
     """
     parts, partners = Parts(*members(problem, state)), overlapping_partners(problem, state, local)
     groups = [(k, *others) for k, others in partners.items()]
-    return in_turns(problem, state, groups, lambda state, group: dissolved(problem, state, parts, group, crew), crew)
+    return in_turns(problem, state, groups, lambda state, group: reassigned(problem, state, parts, group, pool), pool)
 
 
-def dissolved(problem: Problem, state: State, parts: Parts, group: tuple[int, ...], crew: Crew) -> Trade:
+def reassigned(problem: Problem, state: State, parts: Parts, group: tuple[int, ...], pool: ThreadPool) -> Proposal:
     """Others that share the members of the first, which is given up or keeps what none of them has."""
     k, *others = group
     every = np.unique(np.concatenate([parts.of(m) for m in (k, *others)]))
-    space = own_space(problem, crew)
+    space = own_space(problem, pool)
     z = np.stack([np.isin(every, parts.of(m)) for m in others])
     rest = np.isin(every, parts.of(k)) & ~z.any(axis=0)
     w = state.strength[[*others, k]]
-    without = _trade(problem, state, [*others, k], every, z.copy(), w[:-1].copy(), space)
-    reduced = _trade(problem, state, [*others, k], every, np.vstack([z, rest]), w, space)
-    return max(without, reduced, key=lambda trade: trade.gain)
+    without = _proposal(problem, state, [*others, k], every, z.copy(), w[:-1].copy(), space)
+    reduced = _proposal(problem, state, [*others, k], every, np.vstack([z, rest]), w, space)
+    return max(without, reduced, key=lambda proposal: proposal.gain)
 
 
 def overlapping_partners(problem: Problem, state: State, local: bool = False) -> dict[int, list[int]]:
@@ -178,11 +178,11 @@ def overlapping_partners(problem: Problem, state: State, local: bool = False) ->
     return {k: sorted(some, key=lambda m: (-common[k, m], m))[:PARTNERS] for k, some in near.items()}
 
 
-def doubtful(problem: Problem, state: State, crew: Crew, share: float) -> list[int]:
+def mostly_covered(problem: Problem, state: State, pool: ThreadPool, share: float) -> list[int]:
     """Communities with more than a share of their members in one that overlaps them much; the least missed first."""
     parts, near = Parts(*members(problem, state)), overlapping_partners(problem, state)
     inside = {k: np.isin(parts.of(k), np.concatenate([parts.of(m) for m in near[k]])).mean() for k in near}
-    missed = {k: -farewell(problem, state, parts, k, crew).gain for k in near if inside[k] > share}
+    missed = {k: -death_proposal(problem, state, parts, k, pool).gain for k in near if inside[k] > share}
     return sorted(missed, key=lambda k: (missed[k], k))
 
 
@@ -201,12 +201,14 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
     return list(zip(common.row[close][likeliest].tolist(), common.col[close][likeliest].tolist()))
 
 
-def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int]]:
+def attracted(problem: Problem, state: State, pool: ThreadPool) -> list[tuple[int, int]]:
     """Pairs of communities with many unexplained links between them, as the halves of one have."""
-    owed, _ = what_is_owed(problem, state, crew)
-    keep = np.concatenate([[0], np.cumsum(owed > UNEXPLAINED)])[problem.start]
+    responsibility, _ = background_responsibility(problem, state, pool)
+    keep = np.concatenate([[0], np.cumsum(responsibility > UNEXPLAINED)])[problem.start]
     shape = (problem.n, problem.n)
-    links = sparse.csr_array((owed[owed > UNEXPLAINED], problem.node[owed > UNEXPLAINED], keep), shape=shape)
+    links = sparse.csr_array(
+        (responsibility[responsibility > UNEXPLAINED], problem.node[responsibility > UNEXPLAINED], keep), shape=shape
+    )
     z = memberships(problem, state)
     between = (z.T @ (links @ z)).tocoo()
     weight = problem.half * 2 * np.sqrt(state.send_sum * state.receive_sum)
@@ -216,36 +218,40 @@ def attracted(problem: Problem, state: State, crew: Crew) -> list[tuple[int, int
     return list(zip(k[close].tolist(), m[close].tolist()))
 
 
-def deaths(problem: Problem, state: State, crew: Crew, *, local: bool = False) -> tuple[State, int]:
+def deaths(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
     """Give up communities that are worth less than their price."""
-    return accept(problem, state, farewells(problem, state, crew, local), crew)[:2]
+    return accept(problem, state, death_proposals(problem, state, pool, local), pool)[:2]
 
 
-def farewells(problem: Problem, state: State, crew: Crew, local: bool = False) -> list[Trade]:
+def death_proposals(problem: Problem, state: State, pool: ThreadPool, local: bool = False) -> list[Proposal]:
     """Each community for nothing: the gain is minus its worth."""
     parts = Parts(*members(problem, state))
     some = np.flatnonzero((state.size > 0) & (restless(state) | (not local)))
-    return crew.map(lambda k: farewell(problem, state, parts, k, crew), some)
+    return pool.map(lambda k: death_proposal(problem, state, parts, k, pool), some)
 
 
-def farewell(problem: Problem, state: State, parts: Parts, k: int, crew: Crew) -> Trade:
+def death_proposal(problem: Problem, state: State, parts: Parts, k: int, pool: ThreadPool) -> Proposal:
     """Nothing for a community."""
     mine, out, none = parts.of(k), np.array([k]), np.zeros(0)
     z = np.zeros((0, len(mine)), bool)
-    local = own_space(problem, crew).local
-    return Trade(trade_gain(problem, state, mine, out, z, none, 0, local), out, mine, z, none)
+    local = own_space(problem, pool).local
+    return Proposal(exchange_gain(problem, state, mine, out, z, none, 0, local), out, mine, z, none)
 
 
-def given_up(problem: Problem, state: State, some: np.ndarray) -> State:
+def without_communities(problem: Problem, state: State, some: np.ndarray) -> State:
     """The state without some communities."""
     parts, none = Parts(*members(problem, state)), np.zeros(0)
     for k in some:
         mine = parts.of(k)
-        make_trade(open_workspace(problem, state), mine, np.array([k]), NOTHING, np.zeros((0, len(mine)), bool), none)
+        apply_exchange(
+            open_workspace(problem, state), mine, np.array([k]), NOTHING, np.zeros((0, len(mine)), bool), none
+        )
     return without_empty(problem, state)
 
 
-def without_weakest(problem: Problem, state: State, crew: Crew, share: float) -> State:
+def without_weakest(problem: Problem, state: State, pool: ThreadPool, share: float) -> State:
     """The state without those communities that are worth least for a member."""
-    trades = sorted(farewells(problem, state, crew), key=lambda trade: -trade.gain / len(trade.nodes))
-    return given_up(problem, state, np.array([t.out[0] for t in trades[: int(np.ceil(share * len(trades)))]], np.int64))
+    proposals = sorted(death_proposals(problem, state, pool), key=lambda proposal: -proposal.gain / len(proposal.nodes))
+    return without_communities(
+        problem, state, np.array([t.out[0] for t in proposals[: int(np.ceil(share * len(proposals)))]], np.int64)
+    )

@@ -16,9 +16,9 @@ STEPS, WIDTH = 8, 128
 UNEXPLAINED = 0.5  # owed share that makes a link unexplained
 
 
-def unexplained(problem: Problem, owed: np.ndarray) -> sparse.csr_array:
+def unexplained(problem: Problem, responsibility: np.ndarray) -> sparse.csr_array:
     """The links that are still owed to the background, as a pattern of ones."""
-    keep = owed > UNEXPLAINED * problem.value
+    keep = responsibility > UNEXPLAINED * problem.value
     start = np.concatenate([[0], np.cumsum(keep)])[problem.start]
     node = problem.node[keep]
     links = sparse.csr_array((np.ones(len(node), np.float32), node, start), shape=(problem.n, problem.n))

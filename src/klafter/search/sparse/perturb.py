@@ -6,15 +6,15 @@ Each is a trial that takes the search through states which are worse, and counts
 import numpy as np
 
 from klafter.search.sparse.births import births
-from klafter.search.sparse.moves import deaths, dissolves, doubtful, given_up, merges, without_weakest
+from klafter.search.sparse.moves import deaths, merges, mostly_covered, reassigns, without_communities, without_weakest
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, without_empty
 from klafter.search.sparse.sweeps import objective, settle, warm_up, weights
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 
 HOPE = 0.1  # share of the links that births expect the background to keep
 RENEWED = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that start anew when nothing else gains
 ENOUGH = 1e-4  # share of the objective that such a start must gain
-DOUBTFUL = 0.5  # share of members in others that makes a community doubtful
+MOSTLY_COVERED = 0.5  # share of members in others that makes a community doubtful
 TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
 EVEN, FREE = 8, 4  # rounds of flips with equal degree factors, and with free ones
 TOGETHER, REFUSED = 50, 4  # one community in so many is reborn at a time; trials in vain before that ends
@@ -22,52 +22,52 @@ TOO_MANY = 1000  # communities beyond which none is born anew: minutes, for less
 SMALL = 0.7  # of the median size: communities that may be pieces of one
 
 
-def rethink(problem: Problem, state: State, crew: Crew) -> tuple[State, int]:
+def rethink(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
     """Do without one community whose members are mostly in others, if that is better after weights have followed.
 
     Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
     """
     trials = int(np.clip(TRIED_LINKS // max(len(problem.node), 1), 1, TRIALS))
-    some = doubtful(problem, state, crew, DOUBTFUL)[:trials]
-    goal = objective(problem, state, crew) if len(some) else 0.0
+    some = mostly_covered(problem, state, pool, MOSTLY_COVERED)[:trials]
+    goal = objective(problem, state, pool) if len(some) else 0.0
     for k in some:
-        trial = given_up(problem, copy_state(state), np.array([k]))
-        before, value = np.inf, objective(problem, trial, crew)
+        trial = without_communities(problem, copy_state(state), np.array([k]))
+        before, value = np.inf, objective(problem, trial, pool)
         while value >= goal and (before - value) * PROMISE > value - goal:
-            trial = settle(problem, weights(problem, trial, crew), crew)
-            before, value = value, objective(problem, trial, crew)
+            trial = settle(problem, weights(problem, trial, pool), pool)
+            before, value = value, objective(problem, trial, pool)
         if value < goal:
             return trial, 1
     return state, 0
 
 
-def renew(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
+def renew(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Equal degree factors, then the largest communities and at last the weakest born anew, until that is better."""
-    value = objective(problem, state, crew)
-    trial = evened(problem, state, crew)
-    best = trial if objective(problem, trial, crew) < value else state
+    value = objective(problem, state, pool)
+    trial = evened(problem, state, pool)
+    best = trial if objective(problem, trial, pool) < value else state
     if len(state.size) > TOO_MANY:
         return best
-    best = reborn(problem, best, rng, crew)
-    if value - objective(problem, best, crew) > ENOUGH * abs(value):
+    best = reborn(problem, best, rng, pool)
+    if value - objective(problem, best, pool) > ENOUGH * abs(value):
         return best
     for share in RENEWED:
-        trial = without_weakest(problem, copy_state(best), crew, share)
-        trial = from_echoes(problem, weights(problem, trial, crew, factors=False), rng, crew)
-        trial = weights(problem, settle(problem, trial, crew), crew)
-        if value - objective(problem, trial, crew) > ENOUGH * abs(value):
+        trial = without_weakest(problem, copy_state(best), pool, share)
+        trial = from_echoes(problem, weights(problem, trial, pool, factors=False), rng, pool)
+        trial = weights(problem, settle(problem, trial, pool), pool)
+        if value - objective(problem, trial, pool) > ENOUGH * abs(value):
             return trial
     return best
 
 
-def evened(problem: Problem, state: State, crew: Crew) -> State:
+def evened(problem: Problem, state: State, pool: ThreadPool) -> State:
     """Flips with all degree factors 1, then with free ones.
 
     A node that lacks a community gets a factor that explains some of its links there, and then has no need to join.
     """
     state = level(problem, state)
     for turn in range(EVEN + FREE):
-        state = settle(problem, weights(problem, state, crew, factors=turn >= EVEN), crew)
+        state = settle(problem, weights(problem, state, pool, factors=turn >= EVEN), pool)
     return state
 
 
@@ -79,12 +79,12 @@ def level(problem: Problem, state: State) -> State:
     return state
 
 
-def reborn(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
+def reborn(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Give up the largest communities, few at a time, for what is born from echoes: they may be unions of several.
 
     After them all small ones together: they may be pieces of one.
     """
-    value, refused = objective(problem, state, crew), 0
+    value, refused = objective(problem, state, pool), 0
     while refused <= REFUSED and len(state.size):
         number = -(-len(state.size) // TOGETHER)
         some = np.argsort(-state.size, kind="stable")[refused * number : (refused + 1) * number]
@@ -93,10 +93,10 @@ def reborn(problem: Problem, state: State, rng: np.random.Generator, crew: Crew)
         if len(some) == 0:
             refused += 1
             continue
-        trial = given_up(problem, level(problem, state), some)
-        trial = from_echoes(problem, weights(problem, trial, crew, factors=False), rng, crew)
-        trial = evened(problem, trial, crew)
-        new = objective(problem, trial, crew)
+        trial = without_communities(problem, level(problem, state), some)
+        trial = from_echoes(problem, weights(problem, trial, pool, factors=False), rng, pool)
+        trial = evened(problem, trial, pool)
+        new = objective(problem, trial, pool)
         if value - new > ENOUGH * abs(value):
             state, value = trial, new
         else:
@@ -104,10 +104,10 @@ def reborn(problem: Problem, state: State, rng: np.random.Generator, crew: Crew)
     return state
 
 
-def from_echoes(problem: Problem, state: State, rng: np.random.Generator, crew: Crew) -> State:
+def from_echoes(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Births from echoes in the hope that the background keeps little, and what undoes those that were too many."""
-    state, _ = births(problem, state, rng, crew, hope=HOPE, echo=True)
-    state = warm_up(problem, state, crew)
-    for move in (merges, dissolves, deaths):
-        state = without_empty(problem, move(problem, state, crew)[0])
+    state, _ = births(problem, state, rng, pool, hope=HOPE, echo=True)
+    state = warm_up(problem, state, pool)
+    for move in (merges, reassigns, deaths):
+        state = without_empty(problem, move(problem, state, pool)[0])
     return state

@@ -9,7 +9,7 @@ from klafter.search.sparse.kernels import look_ahead, mark_row, shared_strength
 
 
 @kernel
-def owe_rows(ws, nodes, owed, residual):
+def responsibility_rows(ws, nodes, responsibility, residual):
     """rho of every entry in the rows of some nodes, and its sum by row."""
     start, node, value, background = ws.start, ws.node, ws.value, ws.background
     mine = np.zeros(len(ws.size), np.bool_)
@@ -19,7 +19,7 @@ def owe_rows(ws, nodes, owed, residual):
         first, stop = start[i], start[i + 1]
         total = 0.0 if look_ahead(ws, first, stop) >= 0.0 else math.inf
         for p in range(first, stop):
-            owed[p] = value[p] * background / shared_strength(ws, node[p], mine)
-            total += owed[p]
+            responsibility[p] = value[p] * background / shared_strength(ws, node[p], mine)
+            total += responsibility[p]
         residual[i] = total
         mark_row(ws, i, mine)

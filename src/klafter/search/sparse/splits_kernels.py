@@ -9,13 +9,13 @@ from klafter.search.sparse.kernels import at_least
 
 
 @kernel
-def second_vector(patch, strength, vector, turns):
+def second_vector(subgraph, strength, vector, turns):
     """Second eigenvector of the links that a community explains; returns its eigenvalue and the mean degree d.
 
     With c_ij = w_k / u_ij, D its row sums and d their mean, power iteration on (1 + M) / 2 without the first vector,
     M = (D + d)^-1/2 (c + d/m) (D + d)^-1/2. The constant d keeps loose ends from passing for parts (Amini et al. 2013).
     """
-    m, start, base = len(vector), patch.start, patch.base
+    m, start, base = len(vector), subgraph.start, subgraph.base
     share, root = np.empty(len(base)), np.zeros(m)
     for v in range(m):
         for p in range(start[v], start[v + 1]):
@@ -29,7 +29,7 @@ def second_vector(patch, strength, vector, turns):
     scaled, value = np.empty(m), 0.0
     for _ in range(turns):
         mean = clear_first(vector, root, scaled)
-        value = multiply(patch, share, degree * mean, root, vector, scaled)
+        value = multiply(subgraph, share, degree * mean, root, vector, scaled)
     return value, degree
 
 
@@ -52,9 +52,9 @@ def clear_first(vector, root, scaled):
 
 
 @bare
-def multiply(patch, share, constant, root, vector, scaled):
+def multiply(subgraph, share, constant, root, vector, scaled):
     """vector <- (1 + M) vector / 2; returns vector' M vector."""
-    value, start, node = 0.0, patch.start, patch.node
+    value, start, node = 0.0, subgraph.start, subgraph.node
     for v in range(len(root)):
         total = constant
         for p in range(start[v], start[v + 1]):

@@ -102,7 +102,8 @@ def as_state(problem: Problem, z: sparse.csr_array, strength, background: float,
     member[problem.start[owner] + rank] = kept
     send, receive = (np.concatenate([t, np.ones(extra)]) for t in (send, receive))
     size = np.bincount(kept, minlength=z.shape[1])
-    send_sum, receive_sum = (np.bincount(kept, t[owner], z.shape[1]) for t in (send, receive))
+    # of no memberships at all, bincount gives integers, whatever the weights
+    send_sum, receive_sum = (np.bincount(kept, t[owner], z.shape[1]).astype(float) for t in (send, receive))
     strength = np.array(strength, float)
     return State(
         member, held, send, receive, size, send_sum, receive_sum, strength, size.copy(), float(background)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from klafter.search.sparse.births import what_is_owed
+from klafter.search.sparse.births import background_responsibility
 from klafter.search.sparse.kernels import settle_rows
 from klafter.search.sparse.state import Problem, State, without_empty
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import fit_totals, objective_from, weight_step
 from klafter.search.sparse.workspace import open_workspace
 
@@ -13,24 +13,24 @@ NONE = np.zeros(0, np.bool_)
 WARM_UP = 3  # rounds of weights and flips before degree factors are free
 
 
-def objective(problem: Problem, state: State, crew: Crew | None = None) -> float:
+def objective(problem: Problem, state: State, pool: ThreadPool | None = None) -> float:
     """Q, exact over all observed dyads."""
-    return objective_from(problem, state, fit_totals(problem, state, crew or Crew(1)))
+    return objective_from(problem, state, fit_totals(problem, state, pool or ThreadPool(1)))
 
 
-def share_unexplained(problem: Problem, state: State, crew: Crew) -> float:
+def share_unexplained(problem: Problem, state: State, pool: ThreadPool) -> float:
     """The share of links that the background explains."""
-    _, residual = what_is_owed(problem, state, crew)
+    _, residual = background_responsibility(problem, state, pool)
     return float(residual.sum() / max(problem.value.sum(), 1.0))
 
 
-def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4, among: np.ndarray | None = None) -> State:
+def settle(problem: Problem, state: State, pool: ThreadPool, rounds: int = 4, among: np.ndarray | None = None) -> State:
     """Flips: score all nodes in parallel, settle those that gain one after the other, then look around them."""
     flags = np.full(problem.n, among is None)
     if among is not None:
         flags[among] = True
     for _ in range(rounds):
-        crew.blocks(lambda low, high: settle_rows(open_workspace(problem, state), low, high, flags, NONE), problem.n)  # noqa: B023
+        pool.blocks(lambda low, high: settle_rows(open_workspace(problem, state), low, high, flags, NONE), problem.n)  # noqa: B023
         if not flags.any():
             break
         around = np.zeros(problem.n, np.bool_)
@@ -39,16 +39,16 @@ def settle(problem: Problem, state: State, crew: Crew, rounds: int = 4, among: n
     return without_empty(problem, state)
 
 
-def weights(problem: Problem, state: State, crew: Crew, *, factors: bool = True, rounds: int = 2) -> State:
+def weights(problem: Problem, state: State, pool: ThreadPool, *, factors: bool = True, rounds: int = 2) -> State:
     """A few steps of w, e and t."""
     for _ in range(rounds):
-        state = weight_step(problem, state, crew, factors=factors)
+        state = weight_step(problem, state, pool, factors=factors)
     return state
 
 
-def warm_up(problem: Problem, state: State, crew: Crew) -> State:
+def warm_up(problem: Problem, state: State, pool: ThreadPool) -> State:
     """Flips and weights, degree factors left alone."""
     state = without_empty(problem, state)
     for _ in range(WARM_UP):
-        state = settle(problem, weights(problem, state, crew, factors=False, rounds=1), crew)
+        state = settle(problem, weights(problem, state, pool, factors=False, rounds=1), pool)
     return state

@@ -11,7 +11,7 @@ from itertools import pairwise
 BLOCKS = 32
 
 
-class Crew:
+class ThreadPool:
     """A few threads that run kernels, which release the lock; each has scratch space of its own."""
 
     def __init__(self, n_threads: int | None = None):
@@ -19,7 +19,7 @@ class Crew:
         self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
         self._own = threading.local()
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> ThreadPool:
         return self
 
     def __exit__(self, *_) -> None:

@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.tally_kernels import fit_rows, tally_rows
-from klafter.search.sparse.threads import Crew
+from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights_kernels import factor_step
 from klafter.search.sparse.workspace import open_workspace
 
@@ -31,28 +31,28 @@ class Totals(NamedTuple):
     received: np.ndarray
 
 
-def totals(problem: Problem, state: State, crew: Crew) -> Totals:
+def totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
     """One pass over the links, for all but the objective."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
 
     def work(*rows):
         return tally_rows(open_workspace(problem, state), *rows, sent, received, False)
 
-    return _summed(problem, state, crew, work, sent, received)
+    return _summed(problem, state, pool, work, sent, received)
 
 
-def fit_totals(problem: Problem, state: State, crew: Crew) -> Totals:
+def fit_totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
     """One pass for the objective alone, in half the time: no expected counts."""
     none = np.zeros(0)
-    return _summed(problem, state, crew, lambda *rows: fit_rows(open_workspace(problem, state), *rows), none, none)
+    return _summed(problem, state, pool, lambda *rows: fit_rows(open_workspace(problem, state), *rows), none, none)
 
 
-def _summed(problem: Problem, state: State, crew: Crew, work, sent, received) -> Totals:
+def _summed(problem: Problem, state: State, pool: ThreadPool, work, sent, received) -> Totals:
     def block(low, high):
         part = np.zeros((3, len(state.size) + 1))
         return work(low, high, part), part
 
-    return as_totals(problem, state, crew.blocks(block, problem.n), sent, received)
+    return as_totals(problem, state, pool.blocks(block, problem.n), sent, received)
 
 
 def as_totals(problem: Problem, state: State, parts: list, sent, received) -> Totals:
@@ -130,9 +130,9 @@ def _new_strengths(state: State, sums: Totals) -> State:
     return state._replace(background=max(float(new[-1]), min(FLOOR, state.background)))
 
 
-def weight_step(problem: Problem, state: State, crew: Crew, *, factors: bool = True) -> State:
+def weight_step(problem: Problem, state: State, pool: ThreadPool, *, factors: bool = True) -> State:
     """One step of w, e and, if asked for, t, in place."""
-    sums = totals(problem, state, crew)
+    sums = totals(problem, state, pool)
     state = _new_strengths(state, sums)
     if factors and np.isfinite(problem.shrinkage):
         state = _factor_steps(problem, state, sums)
