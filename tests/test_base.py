@@ -273,10 +273,12 @@ def test_a_notebook_shows_what_was_found_as_text():
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("options", [{}, {"link": "exposure"}, {"family": "poisson"}, {"family": "gaussian"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"link": "exposure", "n_smooth": "auto"}, {"family": "poisson"}, {"family": "gaussian"}]
+)
 def test_rows_of_dyads_are_predicted_as_pairs_are(graph, directed, options):
     plain = Graph(graph.links, directed=directed, covariates={} if "link" in options else graph.covariates)
-    model = KLafter(**QUICK, **options).fit(plain)
+    model = KLafter(**{**QUICK, **options}).fit(plain)
     rows = np.array([3, 0, 7])
     pairs = np.column_stack([np.repeat(rows, N), np.tile(np.arange(N), 3)])
     assert model._own_rows(rows).ravel() == pytest.approx(model._own_probability(pairs), abs=1e-12)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from klafter.datasets import load_karate
 from klafter.graph import DyadKFold, split_dyads
 from klafter.models import KLafter, KLafterCV, load
-from klafter.models.successive_elimination import Race, hopeless, race, results_table
+from klafter.models.successive_elimination import Elimination, clearly_worse, eliminate_settings, results_table
 
 QUICK = KLafter(n_init=1, n_smooth=0, max_iter=2)
 PENALTIES = [0.0, 2.0, 40.0]
@@ -159,22 +159,22 @@ def test_folds_without_links_are_refused():
 
 def test_elimination_needs_a_clear_difference():
     close = np.array([[0.90, 0.80], [0.89, 0.81], [0.88, 0.79]])
-    assert not hopeless(close, np.ones(3, bool)).any()
+    assert not clearly_worse(close, np.ones(3, bool)).any()
     far = np.vstack([close, [0.5, 0.4]])
-    assert hopeless(far, np.ones(4, bool)).tolist() == [False, False, False, True]
-    assert not hopeless(far[:, :1], np.ones(4, bool)).any()
-    assert not hopeless(np.array([[0.9, 0.9]]), np.ones(1, bool)).any()
+    assert clearly_worse(far, np.ones(4, bool)).tolist() == [False, False, False, True]
+    assert not clearly_worse(far[:, :1], np.ones(4, bool)).any()
+    assert not clearly_worse(np.array([[0.9, 0.9]]), np.ones(1, bool)).any()
 
 
 def test_an_eliminated_setting_runs_no_further_fold_and_is_never_chosen():
     truth = np.array([[0.80, 0.82, 0.81, 0.80], [0.81, 0.81, 0.82, 0.81], [0.3, 0.3, 0.99, 0.99]])
     asked = []
 
-    def heat(trials):
+    def evaluate(trials):
         asked.extend(trials)
         return [(setting, fold, truth[setting, fold], 1.0) for setting, fold in trials]
 
-    result = race(3, 4, heat)
+    result = eliminate_settings(3, 4, evaluate)
     assert [fold for setting, fold in asked if setting == 2] == [0, 1]
     table = results_table([{"penalty": p} for p in range(3)], result)
     assert table["eliminated"].tolist() == [False, False, True]
@@ -182,7 +182,7 @@ def test_an_eliminated_setting_runs_no_further_fold_and_is_never_chosen():
 
 
 def test_a_race_that_was_stopped_keeps_what_it_has():
-    result = race(2, 3, lambda trials: [(1, 0, 0.7, 1.0)])
-    assert isinstance(result, Race)
+    result = eliminate_settings(2, 3, lambda trials: [(1, 0, 0.7, 1.0)])
+    assert isinstance(result, Elimination)
     assert np.isnan(result.scores).sum() == 5
     assert results_table([{"penalty": 0}, {"penalty": 1}], result)["rank_test_score"].tolist() == [2, 1]

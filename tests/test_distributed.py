@@ -51,7 +51,7 @@ def test_every_round_over_shards_lowers_the_exact_objective(directed, counts, sh
     work = (
         lambda s: rounds.births(frame, s, executor, [0])[0],
         lambda s: rounds.weights(frame, s, executor, rounds=1),
-        lambda s: rounds.settle(frame, s, executor),
+        lambda s: rounds.flip_sweep(frame, s, executor),
         lambda s: rounds.moves(frame, s, executor)[0],
     )
     for turn in range(12):
@@ -80,9 +80,9 @@ def test_winners_of_one_community_share_no_hidden_dyad():
     rng = np.random.default_rng(0)
     gain, which = rng.random(60), rng.integers(0, 2, 60)
     best = np.concatenate(executor.each(at.winners, np.array([gain, which])))
-    alike = which[best][:, None] == which[best]
+    nearest = which[best][:, None] == which[best]
     assert len(best) > 1
-    assert not (graph.hidden[best][:, best].toarray() * alike).any()
+    assert not (graph.hidden[best][:, best].toarray() * nearest).any()
 
 
 def test_a_ball_has_all_dyads_among_its_nodes_and_nothing_owed_outside():

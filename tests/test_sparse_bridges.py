@@ -162,7 +162,7 @@ def test_bridges_and_flips_never_raise_the_objective(directed, counts, seed):
     for _ in range(3):
         ties = sparse_bridges.taken(problem, state, ties, *promising(problem, state, ties))
         values.append(slow_objective(graph, problem, state, ties))
-        state, ties = sparse_bridges.settle(problem, state, ties, ThreadPool(1))
+        state, ties = sparse_bridges.flip_sweep(problem, state, ties, ThreadPool(1))
         values.append(slow_objective(graph, problem, state, ties))
     assert (np.diff(values) <= 1e-9).all()
 
@@ -189,7 +189,7 @@ def test_a_split_gains_at_least_its_bound(directed, counts, seed):
     for k in range(len(state.size)):
         mine, w = nodes[start[k] : start[k + 1]], state.strength[k]
         see = sparse_bridge_splits.inside(problem, state, responsibility, hidden, w, mine)
-        parts = sparse_bridge_splits.two_parts(see, w, problem.half)
+        parts = sparse_bridge_splits.two_parts(see, w, problem.pair_weight)
         if parts.gain == 0.0:
             continue
         cost = sparse_bridge_splits.split_price(problem, state, ties, k, parts)

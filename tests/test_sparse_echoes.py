@@ -5,7 +5,7 @@ from scipy import sparse
 
 from klafter.datasets import make_overlapping
 from klafter.search.sparse.births import background_responsibility
-from klafter.search.sparse.nonbacktracking import STEPS, alike, echoes, unexplained
+from klafter.search.sparse.nonbacktracking import STEPS, nearest, nonbacktracking_embedding, unexplained
 from klafter.search.sparse.state import as_problem, empty_state
 from klafter.search.sparse.threads import ThreadPool
 
@@ -24,7 +24,7 @@ def test_rows_are_sums_over_walks_that_never_turn_back():
     rng = np.random.default_rng(0)
     a = np.triu(rng.random((12, 12)) < 0.3, 1)
     a = (a + a.T).astype(np.float32)
-    rows = echoes(sparse.csr_array(a), np.random.default_rng(1))
+    rows = nonbacktracking_embedding(sparse.csr_array(a), np.random.default_rng(1))
     ends = np.random.default_rng(1).choice(np.array([-1, 1], np.float32), (12, rows.shape[1] + 1))
     ends[:, 0] = 1
     walks = count_walks(a, STEPS) @ ends
@@ -38,8 +38,8 @@ def test_the_most_alike_share_a_community_where_links_are_few():
     graph, truth = make_overlapping(n=6000, mean_degree=10, random_state=0)
     problem = as_problem(graph)
     responsibility, _ = background_responsibility(problem, empty_state(problem), ThreadPool(1))
-    rows = echoes(unexplained(problem, responsibility), np.random.default_rng(0))
+    rows = nonbacktracking_embedding(unexplained(problem, responsibility), np.random.default_rng(0))
     z = truth.memberships.toarray()
     seeds = np.random.default_rng(1).choice(problem.n, 30, replace=False)
-    purity = [z[alike(rows, seed, 30)].mean(axis=0).max() for seed in seeds]
+    purity = [z[nearest(rows, seed, 30)].mean(axis=0).max() for seed in seeds]
     assert np.mean(purity) > 0.5

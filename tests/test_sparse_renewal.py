@@ -7,7 +7,7 @@ from scipy import sparse
 
 from klafter.datasets import make_overlapping
 from klafter.search.sparse import engine
-from klafter.search.sparse.perturb import evened, level, reborn
+from klafter.search.sparse.perturb import equalise_factors, regrow, reset_factors
 from klafter.search.sparse.state import as_problem, as_state, memberships
 from klafter.search.sparse.threads import ThreadPool
 
@@ -18,7 +18,7 @@ def planted():
     return as_problem(graph), sparse.csr_array(truth.memberships)
 
 
-def settled(problem, z):
+def weighted(problem, z):
     """A state with given communities and the weights that fit them."""
     ones = np.ones(problem.n)
     state = as_state(problem, sparse.csr_array(z), np.full(z.shape[1], 0.02), 1e-3, ones, ones)
@@ -27,8 +27,8 @@ def settled(problem, z):
 
 def test_level_changes_nothing_but_degree_factors(planted):
     problem, z = planted
-    before = settled(problem, z)
-    state = level(problem, before)
+    before = weighted(problem, z)
+    state = reset_factors(problem, before)
     assert (state.send == 1).all()
     np.testing.assert_allclose(state.send_sum, before.size)
     assert (memberships(problem, state) != memberships(problem, before)).nnz == 0
@@ -39,10 +39,10 @@ def test_nodes_join_again_when_degree_factors_are_equal(planted):
     fewer = z.copy()
     fewer.data = (np.random.default_rng(0).random(z.nnz) < 0.7).astype(float)
     fewer.eliminate_zeros()
-    pool, state = ThreadPool(1), settled(problem, fewer)
+    pool, state = ThreadPool(1), weighted(problem, fewer)
     for _ in range(12):
-        state = engine.settle(problem, engine.weights(problem, state, pool), pool)
-    after = evened(problem, state, pool)
+        state = engine.flip_sweep(problem, engine.weights(problem, state, pool), pool)
+    after = equalise_factors(problem, state, pool)
     assert engine.objective(problem, after) < engine.objective(problem, state)
     assert oracle.average_f1(z.toarray(), memberships(problem, after).toarray()) > 0.9
 
@@ -50,8 +50,8 @@ def test_nodes_join_again_when_degree_factors_are_equal(planted):
 def test_a_union_of_communities_is_taken_apart(planted):
     problem, z = planted
     union = sparse.hstack([z[:, [0]].maximum(z[:, [1]]).maximum(z[:, [2]]), z[:, 3:]])
-    state = settled(problem, union)
-    after = reborn(problem, state, np.random.default_rng(0), ThreadPool(1))
+    state = weighted(problem, union)
+    after = regrow(problem, state, np.random.default_rng(0), ThreadPool(1))
     assert engine.objective(problem, after) < engine.objective(problem, state)
     assert len(after.size) == z.shape[1]
     assert oracle.average_f1(z.toarray(), memberships(problem, after).toarray()) > 0.9

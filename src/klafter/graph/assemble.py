@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +21,15 @@ class Edges(NamedTuple):
     weight: np.ndarray | None
 
 
-def assemble(edges: Edges, n: int, *, directed: bool | None = None, labels=None, attributes=None, notes=()) -> Graph:
+def assemble(
+    edges: Edges,
+    n: int,
+    *,
+    directed: bool | None = None,
+    labels: Iterable[Any] | None = None,
+    attributes: Mapping[str, Iterable[Any]] | None = None,
+    notes: Iterable[str] = (),
+) -> Graph:
     """The graph of a list of links. Repeated links are summed if they have weights, otherwise counted once.
 
     Without word on direction, a list is undirected if no pair stands in both orders, or every pair does with the
@@ -74,7 +83,7 @@ def assemble(edges: Edges, n: int, *, directed: bool | None = None, labels=None,
 
 def is_symmetric(links: sparse.csr_array) -> bool:
     """Whether every entry has a mirror of the same value."""
-    return (links != links.T.tocsr()).nnz == 0
+    return bool((links != links.T.tocsr()).nnz == 0)
 
 
 def _collect(edges: Edges, keep: np.ndarray, n: int) -> sparse.csr_array:
@@ -90,7 +99,7 @@ def _collect(edges: Edges, keep: np.ndarray, n: int) -> sparse.csr_array:
 def _mirrored(links: sparse.csr_array) -> int:
     """How many entries have a mirror."""
     ones = sparse.csr_array((np.ones(links.nnz, bool), links.indices, links.indptr), shape=links.shape)
-    return ones.multiply(ones.T.tocsr()).nnz
+    return int(ones.multiply(ones.T.tocsr()).nnz)
 
 
 def _fold(links: sparse.csr_array, unweighted: bool) -> sparse.csr_array:
@@ -110,7 +119,7 @@ def _reason(mirrored: int, symmetric: bool) -> str:
     return "some pairs stand in both orders, others in one; pass directed=False if order does not matter"
 
 
-def _weights_note(weight, links) -> str:
+def _weights_note(weight: np.ndarray | None, links: sparse.csr_array) -> str:
     if weight is None or not links.nnz:
         return ""
     low, high = links.data.min(), links.data.max()

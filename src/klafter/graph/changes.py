@@ -23,7 +23,7 @@ class Change(NamedTuple):
     n_removed: int
 
 
-def change_graph(graph: Graph, links=(), removed=(), *, add: bool = False) -> Change:
+def change_graph(graph: Graph, links: Any = (), removed: Any = (), *, add: bool = False) -> Change:
     """The graph with more links and without others; nodes it does not know yet are added.
 
     Parameters
@@ -66,7 +66,7 @@ def change_graph(graph: Graph, links=(), removed=(), *, add: bool = False) -> Ch
     return Change(grown, nodes.astype(np.int64), int(moved.sum()), len(gone))
 
 
-def _rows(graph: Graph, links) -> tuple[np.ndarray, np.ndarray, dict]:
+def _rows(graph: Graph, links: Any) -> tuple[np.ndarray, np.ndarray, dict[Any, int]]:
     """Pairs of rows, their values, and new names with the rows they get."""
     names: dict[Any, int] = {}
     if isinstance(links, np.ndarray) and links.dtype.kind in "iu":
@@ -89,7 +89,7 @@ def _rows(graph: Graph, links) -> tuple[np.ndarray, np.ndarray, dict]:
     return pairs, np.array(values), names
 
 
-def _row(graph: Graph, node, names: dict) -> int:
+def _row(graph: Graph, node: Any, names: dict[Any, int]) -> int:
     """The row of a node; a name not seen before gets the next one."""
     try:
         return graph.index(node)
@@ -110,7 +110,7 @@ def _row(graph: Graph, node, names: dict) -> int:
     return names.setdefault(node, graph.n_nodes + len(names))
 
 
-def _array_rows(graph: Graph, pairs: np.ndarray, names: dict) -> np.ndarray:
+def _array_rows(graph: Graph, pairs: np.ndarray, names: dict[Any, int]) -> np.ndarray:
     """Rows as given; numbers beyond the last node are new nodes, if the graph has no labels."""
     if pairs.size == 0:
         return np.zeros((0, 2), np.int64)
@@ -132,7 +132,7 @@ def _values(links: sparse.csr_array, pairs: np.ndarray) -> np.ndarray:
     return np.asarray(links[pairs[:, 0], pairs[:, 1]], float).ravel() if len(pairs) else np.zeros(0)
 
 
-def _once(pairs, values, n: int, directed: bool, add: bool) -> tuple[np.ndarray, np.ndarray]:
+def _once(pairs: np.ndarray, values: np.ndarray, n: int, directed: bool, add: bool) -> tuple[np.ndarray, np.ndarray]:
     """Each dyad once, without self-links; of several values the last or, with ``add``, the sum."""
     apart = pairs[:, 0] != pairs[:, 1]
     pairs, values = pairs[apart], values[apart]
@@ -142,7 +142,7 @@ def _once(pairs, values, n: int, directed: bool, add: bool) -> tuple[np.ndarray,
     return ends[kept], np.bincount(which, values[::-1], len(kept)) if add else values[kept]
 
 
-def _matrix(pairs, values, n: int, directed: bool) -> sparse.csr_array:
+def _matrix(pairs: np.ndarray, values: np.ndarray, n: int, directed: bool) -> sparse.csr_array:
     i, j = pairs.T
     if not directed:
         i, j, values = np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([values, values])
@@ -155,7 +155,7 @@ def _resized(matrix: sparse.csr_array, n: int) -> sparse.csr_array:
     return sparse.csr_array((matrix.data, matrix.indices, start), shape=(n, n))
 
 
-def _rebuilt(graph: Graph, links, hidden, names: dict) -> Graph:
+def _rebuilt(graph: Graph, links: sparse.csr_array, hidden: sparse.csr_array, names: dict[Any, int]) -> Graph:
     """A graph from parts that were checked before, with new nodes at its end."""
     n, extra = links.shape[0], len(names)
     labels = graph.labels

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 
-def square(matrix) -> sparse.csr_array:
+def square(matrix: Any) -> sparse.csr_array:
     """A square array of real numbers as CSR."""
     if not sparse.issparse(matrix):
         matrix = np.asarray(matrix)
@@ -45,7 +48,7 @@ def _symmetric(links: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(links + mirror - both)
 
 
-def off_diagonal(matrix) -> sparse.csr_array:
+def off_diagonal(matrix: sparse.sparray) -> sparse.csr_array:
     """The same entries without self-links, in arrays of their own."""
     coo = sparse.coo_array(matrix)
     keep = coo.row != coo.col
@@ -67,7 +70,7 @@ def freeze(csr: sparse.csr_array) -> sparse.csr_array:
     return csr
 
 
-def hidden_pattern(hidden, n: int, directed: bool) -> sparse.csr_array:
+def hidden_pattern(hidden: Any, n: int, directed: bool) -> sparse.csr_array:
     """Hidden dyads as a boolean pattern without diagonal, symmetric when undirected."""
     if hidden is None:
         return sparse.csr_array((n, n), dtype=bool)
@@ -104,13 +107,13 @@ def without(links: sparse.csr_array, hidden: sparse.csr_array) -> sparse.csr_arr
     return tidy(sparse.csr_array(links - links.multiply(hidden)))
 
 
-def label_array(labels, n: int) -> np.ndarray:
+def label_array(labels: Iterable[Any], n: int) -> np.ndarray:
     """Labels as an array that keeps them as they are: no number turned to text, no tuple to a row."""
     array = np.asarray(labels) if isinstance(labels, np.ndarray) else _as_column(list(labels))
     if array.shape != (n,):
         raise ValueError(f"labels needs one name for each of {n} nodes; this has shape {array.shape}.")
     if len(set(array.tolist())) != n:
-        seen: set = set()
+        seen: set[Hashable] = set()
         for label in array.tolist():
             if label in seen:
                 raise ValueError(f"Node labels must differ; {label!r} stands twice. Make the names unique.")
@@ -118,7 +121,7 @@ def label_array(labels, n: int) -> np.ndarray:
     return _frozen(array)
 
 
-def column(name, values, n: int) -> np.ndarray:
+def column(name: str, values: Iterable[Any], n: int) -> np.ndarray:
     """One value for each node."""
     array = np.asarray(values) if isinstance(values, np.ndarray) else _as_column(list(values))
     if array.shape != (n,):
@@ -126,7 +129,7 @@ def column(name, values, n: int) -> np.ndarray:
     return _frozen(array)
 
 
-def _as_column(values: list) -> np.ndarray:
+def _as_column(values: list[Any]) -> np.ndarray:
     kinds = {bool if isinstance(v, (bool, np.bool_)) else str if isinstance(v, str) else type(v) for v in values}
     numbers = all(issubclass(k, (int, float, np.number)) and k is not bool for k in kinds)
     if numbers or kinds in ({str}, {bool}):
@@ -144,7 +147,7 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def covariate(name, matrix, n: int, directed: bool) -> sparse.csr_array:
+def covariate(name: str, matrix: Any, n: int, directed: bool) -> sparse.csr_array:
     """One number for each dyad, the same both ways when undirected."""
     csr = square(matrix)
     if csr.shape[0] != n:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +20,7 @@ WEIGHT_NAMES = ("weight", "weights", "value", "count", "counts", "w", "strength"
 _ROLES = (SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES)
 
 
-def as_graph(X, hidden=None, covariates=None, directed: bool | None = None) -> Graph:
+def as_graph(X: Any, hidden: Any = None, covariates: Any = None, directed: bool | None = None) -> Graph:
     """A graph from a matrix, a table of links, a networkx graph, or a Graph.
 
     Parameters
@@ -50,7 +51,7 @@ def as_graph(X, hidden=None, covariates=None, directed: bool | None = None) -> G
     return graph if hidden is None else graph.hide(hidden)
 
 
-def _convert(X, directed: bool | None) -> Graph:
+def _convert(X: Any, directed: bool | None) -> Graph:
     if isinstance(X, Graph):
         return _redirect(X, directed)
     if hasattr(X, "is_directed") and hasattr(X, "adjacency"):
@@ -71,7 +72,7 @@ def _redirect(graph: Graph, directed: bool | None) -> Graph:
     raise ValueError("directed=False, but this graph is directed. Use klafter.as_graph(X).symmetrize().")
 
 
-def _from_matrix(X, directed: bool | None, labels=None) -> Graph:
+def _from_matrix(X: Any, directed: bool | None, labels: list[Any] | None = None) -> Graph:
     links = square(X)
     if directed is None:
         links = off_diagonal(links)
@@ -84,7 +85,7 @@ def _is_triangular(links: sparse.csr_array) -> bool:
     return bool((row < col).all() or (row > col).all())
 
 
-def from_networkx(X, directed: bool | None, weight_name: str | None = "weight") -> Graph:
+def from_networkx(X: Any, directed: bool | None, weight_name: str | int | None = "weight") -> Graph:
     """A networkx graph, its nodes as labels, its node attributes, and one link attribute as weight."""
     labels = list(X)
     row = {label: i for i, label in enumerate(labels)}
@@ -100,7 +101,7 @@ def from_networkx(X, directed: bool | None, weight_name: str | None = "weight") 
     return _redirect(graph, directed)
 
 
-def _number(weight, u, v) -> float:
+def _number(weight: Any, u: object, v: object) -> float:
     try:
         value = 1.0 if weight is None else float(weight)
     except (TypeError, ValueError):
@@ -110,16 +111,16 @@ def _number(weight, u, v) -> float:
     return value
 
 
-def _node_attributes(nodes, n: int) -> dict[str, list]:
+def _node_attributes(nodes: Iterable[tuple[Any, Mapping[Any, Any]]], n: int) -> dict[str, list[Any]]:
     """Node attributes as columns, with None where a node has none."""
-    columns: dict[str, list] = {}
+    columns: dict[str, list[Any]] = {}
     for i, (_, known) in enumerate(nodes):
         for name, value in known.items():
             columns.setdefault(str(name), [None] * n)[i] = value
     return columns
 
 
-def _from_table(table, directed: bool | None) -> Graph:
+def _from_table(table: Any, directed: bool | None) -> Graph:
     names = {str(c).strip().lower(): c for c in table.columns}
     source, target, weight = (next((names[n] for n in known if n in names), None) for known in _ROLES)
     if source is not None and target is not None:
@@ -132,11 +133,13 @@ def _from_table(table, directed: bool | None) -> Graph:
     )
 
 
-def _from_columns(table, source, target, weight, directed: bool | None) -> Graph:
+def _from_columns(
+    table: Any, source: Hashable, target: Hashable, weight: Hashable | None, directed: bool | None
+) -> Graph:
     ends = table[[source, target]].to_numpy(dtype=object)
     if table[[source, target]].isna().to_numpy().any():
         raise ValueError("A table of links needs two nodes in every row; some are missing. Drop those rows.")
-    row: dict = {}
+    row: dict[Hashable, int] = {}
     codes = np.fromiter((row.setdefault(label, len(row)) for label in ends.ravel()), np.int64, ends.size)
     values = None
     if weight is not None:
@@ -144,7 +147,7 @@ def _from_columns(table, source, target, weight, directed: bool | None) -> Graph
     return assemble(Edges(codes[::2], codes[1::2], values), len(row), directed=directed, labels=list(row))
 
 
-def _named(covariates) -> dict:
+def _named(covariates: Any) -> dict[str, Any]:
     if isinstance(covariates, Mapping):
         return dict(covariates)
     if isinstance(covariates, (list, tuple)) and all(getattr(c, "ndim", 0) == 2 for c in covariates):

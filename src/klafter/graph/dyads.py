@@ -1,5 +1,6 @@
 """The arrays of a graph that kernels read."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ class Dyads(NamedTuple):
     which_in: np.ndarray
 
 
-def as_rows(matrix) -> Rows:
+def as_rows(matrix: sparse.sparray) -> Rows:
     """The CSR arrays of a matrix, in the types that kernels are compiled for.
 
     Always copies: a graph's own arrays are frozen, and Numba would compile every kernel again for frozen ones.
@@ -43,7 +44,7 @@ def as_rows(matrix) -> Rows:
     return Rows(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data.astype(np.float64))
 
 
-def stack_covariates(matrices, n: int) -> tuple[Rows, np.ndarray]:
+def stack_covariates(matrices: Sequence[sparse.sparray], n: int) -> tuple[Rows, np.ndarray]:
     """Several sparse matrices as one list of entries by row."""
     if not matrices:
         return as_rows(sparse.csr_array((n, n))), np.zeros(0, np.int32)
@@ -57,7 +58,9 @@ def stack_covariates(matrices, n: int) -> tuple[Rows, np.ndarray]:
     return Rows(start, node, value), which[order]
 
 
-def as_dyads(links, hidden, covariates, directed: bool) -> Dyads:
+def as_dyads(
+    links: sparse.csr_array, hidden: sparse.csr_array, covariates: Sequence[sparse.csr_array], directed: bool
+) -> Dyads:
     """The kernel arrays of links, hidden dyads and covariates, all n x n and sparse."""
     n = links.shape[0]
     links_out, hidden_out = as_rows(links), as_rows(hidden)

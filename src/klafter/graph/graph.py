@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -55,12 +56,12 @@ class Graph:
 
     def __init__(
         self,
-        links,
+        links: Any,
         *,
         directed: bool = False,
-        hidden=None,
-        labels: Iterable | None = None,
-        attributes: Mapping[str, Iterable] | None = None,
+        hidden: Any = None,
+        labels: Iterable[Any] | None = None,
+        attributes: Mapping[str, Iterable[Any]] | None = None,
         covariates: Mapping[str, object] | None = None,
         notes: Sequence[str] = (),
     ):
@@ -80,7 +81,7 @@ class Graph:
         )
 
     @classmethod
-    def trusted(cls, links: sparse.csr_array, hidden: sparse.csr_array, **parts) -> Graph:
+    def trusted(cls, links: sparse.csr_array, hidden: sparse.csr_array, **parts: Any) -> Graph:
         """A graph of parts that are as the constructor would leave them; nothing is looked at again."""
         graph = object.__new__(cls)
         graph.__dict__.update(parts, links=checks.freeze(links), hidden=checks.freeze(hidden))
@@ -94,25 +95,25 @@ class Graph:
     covariates: Mapping[str, sparse.csr_array]
     notes: tuple[str, ...]
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"A Graph does not change; graph.replace({name}=...) gives a new one.")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Graph], tuple[dict[str, Any]]]:
         parts = {name: getattr(self, name) for name in _PARTS}
         return _rebuild, ({**parts, "attributes": dict(self.attributes), "covariates": dict(self.covariates)},)
 
     @property
     def n_nodes(self) -> int:
-        return self.links.shape[0]
+        return int(self.links.shape[0])
 
     @property
     def n_links(self) -> int:
         """Links, each undirected one counted once."""
-        return self.links.nnz if self.directed else self.links.nnz // 2
+        return int(self.links.nnz) if self.directed else int(self.links.nnz) // 2
 
     @property
     def n_hidden(self) -> int:
-        return self.hidden.nnz if self.directed else self.hidden.nnz // 2
+        return int(self.hidden.nnz) if self.directed else int(self.hidden.nnz) // 2
 
     @property
     def n_dyads(self) -> int:
@@ -126,10 +127,10 @@ class Graph:
         return as_dyads(self.links, self.hidden, list(self.covariates.values()), self.directed)
 
     @cached_property
-    def _index(self) -> dict:
+    def _index(self) -> dict[Hashable, int]:
         return {} if self.labels is None else {label: i for i, label in enumerate(self.labels.tolist())}
 
-    def index(self, node) -> int:
+    def index(self, node: Any) -> int:
         """The row of a node, given by label, or by number when the graph has no labels."""
         node = node.item() if isinstance(node, np.generic) else node
         if self.labels is not None:
@@ -142,14 +143,14 @@ class Graph:
             return number
         raise KeyError(f"There is no node {node!r}: this graph has no labels, so nodes are 0 to {self.n_nodes - 1}.")
 
-    def label(self, i: int):
+    def label(self, i: int) -> Any:
         """The label of row i, or its number when the graph has no labels."""
         if self.labels is None:
             return int(i)
         label = self.labels[i]
         return label.item() if isinstance(label, np.generic) else label
 
-    def pair_indices(self, pairs) -> np.ndarray:
+    def pair_indices(self, pairs: Any) -> np.ndarray:
         """Pairs of nodes as (m, 2) rows: an integer array already holds rows, a list or a table holds labels."""
         if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "iu":
             return self._check_rows(pairs)
@@ -175,14 +176,14 @@ class Graph:
             )
         return pairs.astype(np.int64)
 
-    def hide(self, pairs) -> Graph:
+    def hide(self, pairs: Any) -> Graph:
         """The same graph with more hidden dyads: an (m, 2) array of rows, a list of pairs, or a sparse pattern."""
         if not _is_pattern(pairs, self.n_nodes):
             pairs = self.pair_indices(pairs)
         extra = checks.hidden_pattern(pairs, self.n_nodes, self.directed)
         return self.replace(hidden=self.hidden + extra)
 
-    def replace(self, **changes) -> Graph:
+    def replace(self, **changes: Any) -> Graph:
         """A graph with some of links, directed, hidden, labels, attributes, covariates, notes changed."""
         return Graph(**{**{name: getattr(self, name) for name in _PARTS}, **changes})
 
@@ -227,24 +228,24 @@ class Graph:
         return facts_table("Graph", facts)
 
 
-def _rebuild(parts: dict) -> Graph:
+def _rebuild(parts: dict[str, Any]) -> Graph:
     return Graph(**parts)
 
 
-def _is_pattern(pairs, n: int) -> bool:
+def _is_pattern(pairs: object, n: int) -> bool:
     if sparse.issparse(pairs):
         return True
     return isinstance(pairs, np.ndarray) and pairs.shape == (n, n) and (pairs.dtype == bool or n != 2)
 
 
-def _as_number(node) -> int | None:
+def _as_number(node: object) -> int | None:
     """The integer that a label means, so that text from a command line finds numbered nodes."""
     if isinstance(node, str):
         return int(node) if node.isascii() and node.isdigit() and len(node) < 20 else None
     return int(node) if isinstance(node, int) and not isinstance(node, bool) else None
 
 
-def _near(node, index) -> str:
+def _near(node: object, index: Iterable[Hashable]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(str(node), [str(k) for k in list(index)[:10_000]], n=1)

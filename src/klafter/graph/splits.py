@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from klafter.graph.units import keep_nodes_linked, link_units, look_up, random_n
 
 PROTOCOLS = ("clean", "entries")
 MAX_NONLINKS = 3_000_000
+Seed = int | np.random.Generator | np.random.RandomState | None
 
 
 class Held(NamedTuple):
@@ -35,7 +36,12 @@ class Held(NamedTuple):
 
 
 def split_dyads(
-    graph, fraction: float = 0.2, protocol: str = "clean", random_state=0, *, max_nonlinks: int = MAX_NONLINKS
+    graph: Any,
+    fraction: float = 0.2,
+    protocol: str = "clean",
+    random_state: Seed = 0,
+    *,
+    max_nonlinks: int = MAX_NONLINKS,
 ) -> tuple[Graph, Held]:
     """Hide a random part of the observed dyads.
 
@@ -104,17 +110,24 @@ class DyadKFold:
     [9, 9, 9, 9, 9]
     """
 
-    def __init__(self, n_splits: int = 5, protocol: str = "clean", random_state=0, *, max_nonlinks: int = MAX_NONLINKS):
+    def __init__(
+        self,
+        n_splits: int = 5,
+        protocol: str = "clean",
+        random_state: Seed = 0,
+        *,
+        max_nonlinks: int = MAX_NONLINKS,
+    ):
         self.n_splits = n_splits
         self.protocol = protocol
         self.random_state = random_state
         self.max_nonlinks = max_nonlinks
 
-    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
         """The number of folds."""
         return self.n_splits
 
-    def split(self, graph, y=None, groups=None) -> Iterator[tuple[Graph, Held]]:
+    def split(self, graph: Any, y: object = None, groups: object = None) -> Iterator[tuple[Graph, Held]]:
         """Give each fold as (train, held)."""
         graph = as_graph(graph)
         if not isinstance(self.n_splits, Integral) or self.n_splits < 2:
@@ -132,13 +145,15 @@ class DyadKFold:
             yield _hide_units(graph, mine, others, kept, rng)
 
 
-def _hide_units(graph: Graph, links, nonlinks, share: float, rng) -> tuple[Graph, Held]:
+def _hide_units(
+    graph: Graph, links: np.ndarray, nonlinks: np.ndarray, share: float, rng: np.random.Generator
+) -> tuple[Graph, Held]:
     links = keep_nodes_linked(graph, links, rng)
     pairs = unit_pairs(graph, np.concatenate([links, nonlinks]))
     return graph.hide(pairs), Held(pairs, look_up(graph.links, pairs), share)
 
 
-def _deal_rows(graph: Graph, shares: list[float], rng) -> list[np.ndarray]:
+def _deal_rows(graph: Graph, shares: list[float], rng: np.random.Generator) -> list[np.ndarray]:
     """Sorted (m, 2) entries for each share: every row deals its visible entries on its own."""
     n, hidden = graph.n_nodes, graph.hidden
     parts: list[list[np.ndarray]] = [[] for _ in shares]
@@ -172,7 +187,7 @@ def _check_entries(graph: Graph, count: float, most: int) -> None:
         )
 
 
-def _generator(random_state) -> np.random.Generator:
+def _generator(random_state: Seed) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(int(random_state.randint(2**31 - 1)))
     return np.random.default_rng(random_state)

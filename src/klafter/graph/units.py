@@ -6,35 +6,41 @@ A unit is an unordered pair i < j, written as the number i * n + j.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+
+from klafter.graph.graph import Graph
 
 FEW_PAIRS = 20_000_000
 
 
-def link_units(graph) -> np.ndarray:
+def link_units(graph: Graph) -> NDArray[np.int64]:
     """Sorted units with at least one visible link."""
     return _units(graph.links, graph.n_nodes)
 
 
-def closed_units(graph) -> np.ndarray:
+def closed_units(graph: Graph) -> NDArray[np.int64]:
     """Sorted units in which nothing was observed: no direction of them is visible."""
     hidden = graph.hidden.multiply(graph.hidden.T) if graph.directed else graph.hidden
     return _units(hidden, graph.n_nodes)
 
 
-def _units(matrix, n: int) -> np.ndarray:
+def _units(matrix: sparse.csr_array, n: int) -> NDArray[np.int64]:
     coo = sparse.coo_array(matrix)
     row, col = coo.row.astype(np.int64), coo.col.astype(np.int64)
     return distinct(np.minimum(row, col) * n + np.maximum(row, col))
 
 
-def distinct(units: np.ndarray) -> np.ndarray:
+def distinct(units: NDArray[np.int64]) -> NDArray[np.int64]:
     """Numbers from 0, each once, sorted: numpy.unique would hash them, which takes ten times as long on millions."""
     units = np.sort(units)
-    return units[np.diff(units, prepend=-1) != 0]
+    is_new: NDArray[np.bool_] = np.diff(units, prepend=-1) != 0
+    return units[is_new]
 
 
-def random_nonlinks(graph, fraction: float, most: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+def random_nonlinks(
+    graph: Graph, fraction: float, most: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], float]:
     """A random `fraction` of the units without a link, at most `most` of them, and the share of it that they are."""
     n = graph.n_nodes
     taken = distinct(np.concatenate([link_units(graph), closed_units(graph)]))
@@ -50,7 +56,7 @@ def random_nonlinks(graph, fraction: float, most: int, rng: np.random.Generator)
     return _draw_outside(taken, n, count, rng), share
 
 
-def _draw_outside(taken: np.ndarray, n: int, count: int, rng: np.random.Generator) -> np.ndarray:
+def _draw_outside(taken: NDArray[np.int64], n: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """`count` different units, none of them `taken`; good when they are a minority."""
     units = np.zeros(0, np.int64)
     while len(units) < count:
@@ -62,23 +68,24 @@ def _draw_outside(taken: np.ndarray, n: int, count: int, rng: np.random.Generato
     return units[:count]
 
 
-def among(units: np.ndarray, taken: np.ndarray) -> np.ndarray:
+def among(units: NDArray[np.int64], taken: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which units stand in the sorted array `taken`; quick where they are sorted too."""
     if not len(taken):
         return np.zeros(len(units), bool)
-    at = np.minimum(np.searchsorted(taken, units), len(taken) - 1)
-    return taken[at] == units
+    at: NDArray[np.intp] = np.minimum(np.searchsorted(taken, units), len(taken) - 1)
+    found: NDArray[np.bool_] = taken[at] == units
+    return found
 
 
-def keep_nodes_linked(graph, chosen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def keep_nodes_linked(graph: Graph, chosen: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """The chosen links that can be hidden while each node that has links keeps one that is visible."""
     n = graph.n_nodes
     left = _degrees(link_units(graph), n)
     i, j = chosen // n, chosen % n
     at_risk = left == _degrees(chosen, n)
-    risky = at_risk[i] | at_risk[j]
+    risky: NDArray[np.bool_] = at_risk[i] | at_risk[j]
     left -= _degrees(chosen[~risky], n)
-    hide = ~risky
+    hide: NDArray[np.bool_] = ~risky
     for unit in rng.permutation(np.flatnonzero(risky)).tolist():
         a, b = i[unit], j[unit]
         if left[a] > 1 and left[b] > 1:
@@ -88,23 +95,26 @@ def keep_nodes_linked(graph, chosen: np.ndarray, rng: np.random.Generator) -> np
     return chosen[hide]
 
 
-def _degrees(units: np.ndarray, n: int) -> np.ndarray:
-    return np.bincount(units // n, minlength=n) + np.bincount(units % n, minlength=n)
+def _degrees(units: NDArray[np.int64], n: int) -> NDArray[np.intp]:
+    degrees: NDArray[np.intp] = np.bincount(np.concatenate([units // n, units % n]), minlength=n)
+    return degrees
 
 
-def unit_pairs(graph, units: np.ndarray) -> np.ndarray:
+def unit_pairs(graph: Graph, units: NDArray[np.int64]) -> NDArray[np.int64]:
     """The visible dyads of the units, sorted: each once, or in both orders when the graph is directed."""
     n = graph.n_nodes
     units = np.sort(units)
-    pairs = np.column_stack([units // n, units % n])
+    pairs: NDArray[np.int64] = np.column_stack([units // n, units % n])
     if not graph.directed:
         return pairs
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
-    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    return pairs[~look_up(graph.hidden, pairs).astype(bool)]
+    order: NDArray[np.intp] = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    pairs = pairs[order]
+    seen: NDArray[np.int64] = pairs[~look_up(graph.hidden, pairs).astype(bool)]
+    return seen
 
 
-def look_up(matrix, pairs: np.ndarray) -> np.ndarray:
+def look_up(matrix: sparse.csr_array, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """The entries of a sparse matrix at pairs of rows and columns."""
     if not len(pairs) or not matrix.nnz:
         return np.zeros(len(pairs))

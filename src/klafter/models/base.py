@@ -91,17 +91,17 @@ class NetworkModel(BaseEstimator):
     def _predictors(self, pairs: np.ndarray):
         """x of each pair under each draw."""
         covariates = list(self.graph_.covariates.values())
-        for draw in self._heard():
+        for draw in self._prediction_draws():
             yield predictor(draw, pairs, covariates)
 
-    def _heard(self) -> list[Draw]:
+    def _prediction_draws(self) -> list[Draw]:
         """The draws that predictions average."""
         return self.draws_
 
     def _forget(self) -> None:
         """What was worked out for predictions is of an earlier fit."""
         self._expert: tuple | None = None
-        self._posterior: list[Draw] | None = None
+        self._posterior_draws: list[Draw] | None = None
 
     def _pairs(self, pairs) -> np.ndarray:
         check_is_fitted(self, "draws_")
@@ -134,7 +134,7 @@ class NetworkModel(BaseEstimator):
         """The same of all dyads of some nodes, (len(rows), n)."""
         response, covariates = RESPONSES[self.response_], list(self.graph_.covariates.values())
         total = np.zeros((len(rows), self.graph_.n_nodes))
-        for draw in self._heard():
+        for draw in self._prediction_draws():
             total += response.probability(predictor_of_rows(draw, rows, covariates), self.precision_)
         return total / len(self.draws_)
 

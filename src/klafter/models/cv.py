@@ -15,7 +15,7 @@ from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice
 from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
-from klafter.models.successive_elimination import race, results_table
+from klafter.models.successive_elimination import eliminate_settings, results_table
 from klafter.search.parallel import run
 from klafter.search.progress import Progress
 
@@ -44,7 +44,7 @@ class KLafterCV(NetworkModel):
     scoring : {"roc_auc", "log_likelihood"}
         What the folds measure on their hidden dyads.
     eliminate : bool
-        Whether hopeless settings leave early.
+        Whether settings that are clearly worse leave early.
     estimator : KLafter, optional
         All other parameters; default ``KLafter()``.
     n_jobs : int, optional
@@ -135,8 +135,8 @@ class KLafterCV(NetworkModel):
         fold_seed, fit_seed = seeds.spawn(2)
         settings, models = self._settings(), self._models(fit_seed)
         folds = list(self._splitter(fold_seed).split(graph))
-        heat = partial(self._heat, models, folds, callback, client)
-        result = race(len(settings), len(folds), heat, eliminate=self.eliminate)
+        evaluate = partial(self._evaluate, models, folds, callback, client)
+        result = eliminate_settings(len(settings), len(folds), evaluate, eliminate=self.eliminate)
         self.cv_results_ = results_table(settings, result)
         self._choose(result)
         best = _set_known(models[self.best_index_], n_jobs=self.n_jobs)
@@ -153,7 +153,7 @@ class KLafterCV(NetworkModel):
     def _splitter(self, seed: np.random.SeedSequence):
         return self.cv if hasattr(self.cv, "split") else DyadKFold(self.cv, random_state=np.random.default_rng(seed))
 
-    def _heat(self, models, folds, callback, client, trials):
+    def _evaluate(self, models, folds, callback, client, trials):
         """Fit and score some (setting, fold), side by side; those done when the callback or Ctrl-C ends it."""
         tasks = [(setting, fold, clone(models[setting]), *folds[fold]) for setting, fold in trials]
         report = None if client is not None else partial(_report, callback, len(folds), len(models))
@@ -176,8 +176,8 @@ class KLafterCV(NetworkModel):
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, value)
 
-    def _heard(self) -> list[Draw]:
-        return self.best_estimator_._heard()
+    def _prediction_draws(self) -> list[Draw]:
+        return self.best_estimator_._prediction_draws()
 
     def save(self, path) -> None:
         """Write the best estimator to a file; ``klafter.load`` gives it back as a KLafter."""

@@ -327,15 +327,15 @@ class KLafter(Growing):
                 outcomes += run(partial(large.search, self, graph, callback), tasks[len(outcomes) :], stop=stop)
         return large.keep(self, outcomes)
 
-    def _heard(self) -> list[Draw]:
+    def _prediction_draws(self) -> list[Draw]:
         """Of the sparse engine, which runs no chain around its optimum, the chances of memberships."""
         if self.link_ != "exposure":
             return self.draws_
-        if self._posterior is None:
+        if self._posterior_draws is None:
             from klafter.search.sparse import fit as large
 
-            self._posterior = large.posterior_draws(self)
-        return self._posterior
+            self._posterior_draws = large.posterior_draws(self)
+        return self._posterior_draws
 
     def _warm_point(self, graph: Graph, previous, link: str) -> Draw | None:
         """The last fit's optimum, if warm_start is set and this engine can begin there; the nodes must be the same."""

@@ -1,7 +1,8 @@
-"""A race of settings over folds: all run the first folds, the hopeless leave, the rest run on.
+"""Successive elimination of settings over folds: all run the first folds, those clearly worse leave.
 
-A setting is hopeless when its paired difference to the leader, fold by fold, is on average worse than MARGIN standard
-errors; the median standard error of all settings is the least that counts, since two folds may agree by chance.
+A setting is clearly worse when its paired difference to the best, fold by fold, is on average worse than MARGIN
+standard errors; the median standard error of all settings is the least that counts, since two folds may agree by
+chance.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ MARGIN = 3.0
 FIRST = 2  # folds that every setting runs
 
 
-class Race(NamedTuple):
+class Elimination(NamedTuple):
     """What was measured, (settings, folds) each, NaN where a fold was not run."""
 
     scores: np.ndarray
@@ -23,20 +24,20 @@ class Race(NamedTuple):
     alive: np.ndarray  # (settings,): not eliminated
 
 
-def race(n_settings: int, n_folds: int, heat: Callable, *, eliminate: bool = True) -> Race:
-    """Run ``heat([(setting, fold), ...])``, which gives (setting, fold, score, seconds); of fewer when stopped."""
+def eliminate_settings(n_settings: int, n_folds: int, evaluate: Callable, *, eliminate: bool = True) -> Elimination:
+    """Run ``evaluate([(setting, fold), ...])``, which gives (setting, fold, score, seconds); of fewer when stopped."""
     scores, seconds = np.full((2, n_settings, n_folds), np.nan)
     alive = np.ones(n_settings, bool)
     for folds in _rounds(n_folds, eliminate):
         trials = [(setting, fold) for fold in folds for setting in np.flatnonzero(alive).tolist()]
-        results = heat(trials)
+        results = evaluate(trials)
         for setting, fold, score, time in results:
             scores[setting, fold], seconds[setting, fold] = score, time
         if len(results) < len(trials):
             break
         if eliminate:
-            alive &= ~hopeless(scores[:, : folds[-1] + 1], alive)
-    return Race(scores, seconds, alive)
+            alive &= ~clearly_worse(scores[:, : folds[-1] + 1], alive)
+    return Elimination(scores, seconds, alive)
 
 
 def _rounds(n_folds: int, eliminate: bool) -> list[range]:
@@ -45,29 +46,29 @@ def _rounds(n_folds: int, eliminate: bool) -> list[range]:
     return [range(FIRST), *(range(fold, fold + 1) for fold in range(FIRST, n_folds))]
 
 
-def hopeless(scores: np.ndarray, alive: np.ndarray) -> np.ndarray:
+def clearly_worse(scores: np.ndarray, alive: np.ndarray) -> np.ndarray:
     """Which settings that are still running are clearly behind the best of them.
 
     Examples
     --------
     >>> scores = np.array([[0.90, 0.92, 0.91], [0.89, 0.92, 0.91], [0.70, 0.71, 0.73]])
-    >>> hopeless(scores, np.ones(3, bool)).tolist()
+    >>> clearly_worse(scores, np.ones(3, bool)).tolist()
     [False, False, True]
     """
     whole = ~np.isnan(scores[alive]).all(axis=0)
     if whole.sum() < FIRST:
         return np.zeros(len(alive), bool)
     scores = scores[:, whole]
-    leader = np.argmax(np.where(alive, scores.mean(axis=1), -np.inf))
-    behind = scores[leader] - scores
+    best = np.argmax(np.where(alive, scores.mean(axis=1), -np.inf))
+    behind = scores[best] - scores
     error = behind.std(axis=1, ddof=1) / np.sqrt(behind.shape[1])
-    others = alive & (np.arange(len(alive)) != leader)
+    others = alive & (np.arange(len(alive)) != best)
     floor = np.median(error[others]) if others.any() else 0.0
     return others & (behind.mean(axis=1) > MARGIN * np.maximum(error, floor))
 
 
-def results_table(settings: list[dict], result: Race) -> dict:
-    """The race as columns, named as scikit-learn names them."""
+def results_table(settings: list[dict], result: Elimination) -> dict:
+    """The scores as columns, named as scikit-learn names them."""
     scores, n_folds = result.scores, (~np.isnan(result.scores)).sum(axis=1)
     mean = _mean(scores)
     table: dict = {"params": settings}

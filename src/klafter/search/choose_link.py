@@ -54,7 +54,7 @@ def described_by_exposure(outcome: large.Outcome) -> float:
     priced = 0.5 * (len(outcome.state.size) + 1) * np.log(max(links, 1.0))
     if np.isfinite(problem.shrinkage):
         ends = [problem.start[:-1], problem.start[1:]]
-        if problem.half == 1.0:  # as source, and as target
+        if problem.pair_weight == 1.0:  # as source, and as target
             ends.insert(1, problem.middle)
         for low, high in pairwise(ends):
             priced += 0.5 * np.log1p((high - low) / problem.shrinkage).sum()

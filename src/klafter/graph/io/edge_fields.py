@@ -97,7 +97,7 @@ def weights(fields: Words, block: Block, layout: Layout) -> np.ndarray:
     """The weight of each link, a finite number."""
     words, number = number_words([fields.take(slice(layout.weight, None, layout.columns))])
     try:
-        values = np.array([float(word) for word in words])[number]
+        values: np.ndarray = np.array([float(word) for word in words])[number]
     except ValueError:
         explain(block, layout)
     if not np.isfinite(values).all():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Table(NamedTuple):
     remarks: int  # comment lines below the first block, where a name could have begun with "#"
 
 
-def read_table(stream: BinaryIO, path: Path, known: list[bytes], encoding: str, **given) -> Table:
+def read_table(stream: BinaryIO, path: Path, known: list[bytes], encoding: str, **given: Any) -> Table:
     """All links of a stream; `known` names come first, in their order."""
     blocks = _blocks(stream, path, encoding)
     head = next(blocks, Block(b"", 1, path, encoding))
@@ -65,7 +65,7 @@ def _blocks(stream: BinaryIO, path: Path, encoding: str) -> Iterator[Block]:
         line += data.count(b"\n")
 
 
-def _look(head: Block, given: dict) -> tuple[Declared, Layout]:
+def _look(head: Block, given: dict[str, Any]) -> tuple[Declared, Layout]:
     """What the comments declare and how lines are laid out."""
     top = head.data[: 1 << 20].rpartition(b"\n")[0] or head.data
     lines = decode(head.path, top, head.encoding).split("\n")

@@ -7,6 +7,7 @@ import json
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +19,14 @@ from klafter.graph.io.files import check_size, read_all, read_text
 from klafter.graph.io.names import plain_labels
 
 
-def read_xml(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+def read_xml(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    weight: str | int | None = "auto",
+    relation: str | int | None = None,
+    encoding: str = "utf-8",
+) -> Graph:
     """GraphML or GEXF."""
     import networkx as nx
 
@@ -29,7 +37,14 @@ def read_xml(path: Path, *, directed=None, weight="auto", relation=None, encodin
     return _adopt(path, read(io.BytesIO(data)), directed, weight)
 
 
-def read_gml(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+def read_gml(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    weight: str | int | None = "auto",
+    relation: str | int | None = None,
+    encoding: str = "utf-8",
+) -> Graph:
     """GML, also where links repeat or nodes have no or equal labels."""
     import networkx as nx
 
@@ -45,7 +60,14 @@ def read_gml(path: Path, *, directed=None, weight="auto", relation=None, encodin
     return _adopt(path, found, directed, weight)
 
 
-def read_json(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+def read_json(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    weight: str | int | None = "auto",
+    relation: str | int | None = None,
+    encoding: str = "utf-8",
+) -> Graph:
     """Nodes and links as `write_graph` and networkx's node_link_data write them; hidden dyads too."""
     import networkx as nx
 
@@ -61,7 +83,7 @@ def read_json(path: Path, *, directed=None, weight="auto", relation=None, encodi
     return graph.hide(document["hidden"]) if document.get("hidden") else graph
 
 
-def _adopt(path: Path, found, directed, weight) -> Graph:
+def _adopt(path: Path, found: Any, directed: bool | None, weight: str | int | None) -> Graph:
     check_size(path, len(found))
     named = "weight" if weight == "auto" else weight
     if named not in (None, "weight") and not any(named in known for *_, known in found.edges(data=True)):
@@ -73,7 +95,14 @@ def _adopt(path: Path, found, directed, weight) -> Graph:
     return graph.replace(labels=plain_labels([str(node) for node in found]))
 
 
-def read_matrix_market(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+def read_matrix_market(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    weight: str | int | None = "auto",
+    relation: str | int | None = None,
+    encoding: str = "utf-8",
+) -> Graph:
     """MatrixMarket; its header is checked before anything is allocated."""
     from scipy.io import mminfo, mmread
 
@@ -91,7 +120,14 @@ def read_matrix_market(path: Path, *, directed=None, weight="auto", relation=Non
     return _from_matrix(path, mmread(io.BytesIO(data)), directed, weight)
 
 
-def read_npz(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+def read_npz(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    weight: str | int | None = "auto",
+    relation: str | int | None = None,
+    encoding: str = "utf-8",
+) -> Graph:
     """A sparse matrix written by scipy.sparse.save_npz."""
     data = read_all(path)
     if not data.startswith(b"PK"):
@@ -105,7 +141,14 @@ def read_npz(path: Path, *, directed=None, weight="auto", relation=None, encodin
     return _from_matrix(path, sparse.load_npz(io.BytesIO(data)), directed, weight)
 
 
-def read_mat(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+def read_mat(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    weight: str | int | None = "auto",
+    relation: str | int | None = None,
+    encoding: str = "utf-8",
+) -> Graph:
     """A square matrix of a MATLAB file; `relation` is its name if there are several."""
     from scipy.io import loadmat
 
@@ -125,13 +168,13 @@ def read_mat(path: Path, *, directed=None, weight="auto", relation=None, encodin
     return graph.replace(notes=[said, *graph.notes])
 
 
-def _is_square(value) -> bool:
+def _is_square(value: Any) -> bool:
     if getattr(value, "ndim", 0) != 2 or value.dtype.kind not in "biuf":
         return False
-    return value.shape[0] == value.shape[1] > 1
+    return bool(value.shape[0] == value.shape[1] > 1)
 
 
-def _from_matrix(path: Path, matrix, directed, weight) -> Graph:
+def _from_matrix(path: Path, matrix: Any, directed: bool | None, weight: str | int | None) -> Graph:
     check_size(path, max(matrix.shape))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

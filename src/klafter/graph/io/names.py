@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import check_size
 
 
-def integers(names: list) -> np.ndarray | None:
+def integers(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
     """Names as integers, if all of them are integers written plainly; "007" is a word.
 
     Examples
@@ -32,7 +32,7 @@ def integers(names: list) -> np.ndarray | None:
     return np.array(numbers, np.int64)
 
 
-def _plain_digits(names: list) -> np.ndarray | None:
+def _plain_digits(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
     """All names at once, if they are digits that do not begin with 0; None says nothing of other names."""
     if not names or not isinstance(names[0], bytes) or max(map(len, names)) > 18:
         return None
@@ -43,11 +43,11 @@ def _plain_digits(names: list) -> np.ndarray | None:
     return words.astype(np.int64)
 
 
-def _same_bytes(names: list, numbers: list[int]) -> bool:
+def _same_bytes(names: Sequence[str] | Sequence[bytes], numbers: list[int]) -> bool:
     return all(name == b"%d" % number for name, number in zip(names, numbers))
 
 
-def plain_labels(names: list[str]) -> Any:
+def plain_labels(names: list[str]) -> list[str] | np.ndarray | None:
     """Labels in their order: None when they are the rows themselves, integers if they all are, else text."""
     numbers = integers(names)
     if numbers is None:
@@ -55,7 +55,9 @@ def plain_labels(names: list[str]) -> Any:
     return None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
 
 
-def settle(edges: Edges, names: list[bytes], declared: int | None, path: Path, encoding: str):
+def settle(
+    edges: Edges, names: list[bytes], declared: int | None, path: Path, encoding: str
+) -> tuple[Edges, int, list[str] | np.ndarray | None, str]:
     """Edges by row, the number of nodes, their labels, and a note; integers are sorted, words stay as they come."""
     numbers = integers(names)
     if numbers is None:

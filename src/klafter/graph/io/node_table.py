@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class NodeTable(NamedTuple):
     """Identifiers as the links write them, labels to show, and attributes, in the order of the file."""
 
     identifiers: list[str]
-    labels: Any
+    labels: list[str] | np.ndarray | None
     attributes: dict[str, np.ndarray]
 
 

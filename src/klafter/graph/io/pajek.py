@@ -19,7 +19,14 @@ _RELATION = re.compile(r"\s*(\d+)\s*:(.*)")
 _DECLARED = re.compile(r'\*\w+\s*:\s*(\d+)(?:\s+(?:"([^"]*)"|(\S+)))?')
 
 
-def read_pajek(path: Path, *, directed=None, weight="auto", relation=None, encoding="utf-8") -> Graph:
+def read_pajek(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    weight: str | int | None = "auto",
+    relation: str | int | None = None,
+    encoding: str = "utf-8",
+) -> Graph:
     """The first network of a file; `relation` chooses among several by number or name."""
     file = _Pajek(path)
     for line, text in enumerate(read_text(path, encoding).splitlines(), 1):
@@ -36,11 +43,11 @@ def read_pajek(path: Path, *, directed=None, weight="auto", relation=None, encod
     return assemble(edges, file.n, directed=directed, labels=labels, attributes=columns, notes=note)
 
 
-def _weight(values: np.ndarray, weight) -> np.ndarray | None:
+def _weight(values: np.ndarray, weight: str | int | None) -> np.ndarray | None:
     return None if weight is None or (values == 1).all() else values
 
 
-def _choose(file: _Pajek, relation) -> tuple[int, list[str]]:
+def _choose(file: _Pajek, relation: str | int | None) -> tuple[int, list[str]]:
     found = sorted({*file.links, *file.relations})
     name = {k: file.relations.get(k, str(k)) for k in found}
     if relation is not None:

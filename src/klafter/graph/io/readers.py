@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +38,13 @@ _OPENINGS = {b"%%matrixmarket": ".mtx", b"*vertices": ".net", b"*network": ".paj
 
 
 def read_graph(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     *,
     directed: bool | None = None,
     weight: str | int | None = "auto",
     delimiter: str | None = None,
     header: bool | None = None,
-    nodes: str | os.PathLike | bool | None = None,
+    nodes: str | os.PathLike[str] | bool | None = None,
     labels: str | None = None,
     relation: str | int | None = None,
     encoding: str = "utf-8",
@@ -126,7 +127,9 @@ def _first_sentence(error: Exception) -> str:
     return quote(" ".join(str(error).split()) or type(error).__name__, 120)[1:-1]
 
 
-def _read_edge_list(path: Path, directed, nodes: NodeTable | None, encoding: str, given: dict) -> Graph:
+def _read_edge_list(
+    path: Path, directed: bool | None, nodes: NodeTable | None, encoding: str, given: dict[str, Any]
+) -> Graph:
     known = [] if nodes is None else [name.encode(encoding) for name in nodes.identifiers]
     with opened(path) as stream:
         table = read_table(stream, path, known, encoding, **given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -86,7 +87,13 @@ def cut(line: str, delimiter: str | None) -> list[str]:
     return [field.strip() for field in fields]
 
 
-def find_layout(lines: list[str], declared: Declared, delimiter=None, header=None, weight="auto") -> Layout:
+def find_layout(
+    lines: list[str],
+    declared: Declared,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    weight: str | int | None = "auto",
+) -> Layout:
     """The layout of data lines without comments; arguments that are not None overrule what is found.
 
     Examples
@@ -122,11 +129,11 @@ def _numbers(rows: list[list[str]]) -> bool:
     return bool(rows) and all(is_number(row[0]) and is_number(row[1]) for row in rows)
 
 
-def _position(names, known, default: int) -> int:
+def _position(names: Sequence[str], known: Sequence[str], default: int) -> int:
     return next((names.index(name) for name in known if name in names), default)
 
 
-def _weight_column(weight, names, rows, columns: int) -> int | None:
+def _weight_column(weight: str | int | None, names: Sequence[str], rows: list[list[str]], columns: int) -> int | None:
     if weight is None:
         return None
     if weight != "auto":

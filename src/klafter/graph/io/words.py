@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 _MASK = np.array([(1 << 8 * k) - 1 for k in range(9)], np.uint64)
 _FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
@@ -30,7 +31,7 @@ class Words(NamedTuple):
     start: np.ndarray  # int64
     length: np.ndarray  # int64
 
-    def take(self, which) -> Words:
+    def take(self, which: np.ndarray | slice) -> Words:
         return Words(self.data, self.start[which], self.length[which])
 
     def word(self, i: int) -> bytes:
@@ -134,7 +135,7 @@ def _hash(words: Words) -> tuple[np.ndarray, np.ndarray]:
     return sums
 
 
-def _stir(x: np.ndarray, factor: np.uint64) -> np.ndarray:
+def _stir(x: NDArray[np.uint64], factor: np.uint64) -> NDArray[np.uint64]:
     """Spread every bit over all of them."""
     x = (x ^ (x >> _SHIFT)) * factor
     x = (x ^ (x >> np.uint64(29))) * factor

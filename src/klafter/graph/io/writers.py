@@ -15,11 +15,13 @@ from scipy import sparse
 
 from klafter.graph.graph import Graph
 
+Groups = list[list[int]] | None  # the communities of each node
+
 # XML has no room for control characters, not even escaped
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
-def write_graph(graph: Graph, path: str | os.PathLike, memberships=None) -> None:
+def write_graph(graph: Graph, path: str | os.PathLike[str], memberships: Any = None) -> None:
     """Write a graph, perhaps with its communities, in the format that the suffix names.
 
     Parameters
@@ -61,7 +63,7 @@ def replace_file(path: Path, write: Callable[[Path], None]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _groups(graph: Graph, memberships) -> list[list[int]]:
+def _groups(graph: Graph, memberships: Any) -> list[list[int]]:
     """The communities of each node."""
     matrix = sparse.csr_array(memberships if sparse.issparse(memberships) else np.atleast_2d(np.asarray(memberships)))
     if matrix.shape[0] != graph.n_nodes:
@@ -77,7 +79,7 @@ def _links(graph: Graph) -> list[tuple[int, int, float]]:
     return list(zip(coo.row[keep].tolist(), coo.col[keep].tolist(), coo.data[keep].tolist()))
 
 
-def _known(graph: Graph, i: int, groups) -> dict[str, Any]:
+def _known(graph: Graph, i: int, groups: Groups) -> dict[str, Any]:
     """What is known of a node, in plain Python."""
     values = {name: column[i] for name, column in graph.attributes.items()}
     known = {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items() if v is not None}
@@ -87,7 +89,7 @@ def _known(graph: Graph, i: int, groups) -> dict[str, Any]:
     return known
 
 
-def _write_xml(graph: Graph, path: Path, groups) -> None:
+def _write_xml(graph: Graph, path: Path, groups: Groups) -> None:
     import networkx as nx
 
     found = nx.DiGraph() if graph.directed else nx.Graph()
@@ -104,11 +106,11 @@ def _write_xml(graph: Graph, path: Path, groups) -> None:
         nx.write_graphml(found, path)
 
 
-def _plain(value):
+def _plain(value: object) -> bool | int | float | str:
     return value if isinstance(value, (bool, int, float)) else _CONTROL.sub("?", str(value))
 
 
-def _write_json(graph: Graph, path: Path, groups) -> None:
+def _write_json(graph: Graph, path: Path, groups: Groups) -> None:
     hidden = np.column_stack(graph.hidden.nonzero())
     document = {
         "directed": graph.directed,
@@ -122,7 +124,7 @@ def _write_json(graph: Graph, path: Path, groups) -> None:
     path.write_text(json.dumps(document, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
 
 
-def _write_rows(graph: Graph, path: Path, groups) -> None:
+def _write_rows(graph: Graph, path: Path, groups: Groups) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", lineterminator="\n")
         if groups is None:
@@ -130,10 +132,11 @@ def _write_rows(graph: Graph, path: Path, groups) -> None:
             rows.writerows((graph.label(i), graph.label(j), f"{value:.17g}") for i, j, value in _links(graph))
         else:
             rows.writerow(["node", "community"])
-            rows.writerows((graph.label(i), k) for i, mine in enumerate(groups) for k in mine or [""])
+            blank: list[int | str] = [""]
+            rows.writerows((graph.label(i), k) for i, mine in enumerate(groups) for k in (mine or blank))
 
 
-_WRITERS: dict[str, Callable] = {
+_WRITERS: dict[str, Callable[[Graph, Path, Groups], None]] = {
     ".graphml": _write_xml,
     ".gexf": _write_xml,
     ".json": _write_json,

@@ -24,8 +24,8 @@ from klafter.search.cluster.shards_kernels import MOVED, WAITING, accept_flips
 from klafter.search.sparse.births import Proposal
 from klafter.search.sparse.exchange_kernels import apply_exchange
 from klafter.search.sparse.moves import overlapping_partners
-from klafter.search.sparse.perturb import HOPE
-from klafter.search.sparse.state import Problem, State, memberships, restless, with_room, without_empty
+from klafter.search.sparse.perturb import BACKGROUND_DISCOUNT
+from klafter.search.sparse.state import Problem, State, changed_since_split, memberships, with_room, without_empty
 from klafter.search.sparse.sweeps import WARM_UP
 from klafter.search.sparse.weights import Totals, as_totals, objective_from, parallel_step
 from klafter.search.sparse.workspace import open_workspace
@@ -87,11 +87,11 @@ def bare(frame: Problem) -> Problem:
 def first_state(frame: Problem, n_links: float) -> State:
     """No communities, every degree factor 1, and the background that explains all links."""
     n = frame.n
-    density = n_links / max(frame.half * n * (n - 1) - len(frame.hidden_node) / 2, 1.0)
+    density = n_links / max(frame.pair_weight * n * (n - 1) - len(frame.hidden_node) / 2, 1.0)
     background = density if frame.counts else -np.log1p(-min(density, 1 - 1e-9))
     none = State._fields[4:9]
     return State(
-        **{name: np.zeros(0, np.int64 if name in ("size", "tested") else float) for name in none},
+        **{name: np.zeros(0, np.int64 if name in ("size", "size_at_split") else float) for name in none},
         member=np.zeros(frame.start[-1] + 1, np.int32),
         held=np.zeros(n, np.int32),
         send=np.ones(n),
@@ -131,7 +131,7 @@ def weights(frame: Problem, state: State, executor: ShardExecutor, rounds: int =
     return state
 
 
-def settle(frame: Problem, state: State, executor: ShardExecutor, rounds: int = FLIPS) -> State:
+def flip_sweep(frame: Problem, state: State, executor: ShardExecutor, rounds: int = FLIPS) -> State:
     """Rounds of flips until none gains."""
     stirred = np.full(frame.n, MOVED, np.int8)
     for _ in range(rounds):
@@ -153,7 +153,7 @@ def settle(frame: Problem, state: State, executor: ShardExecutor, rounds: int = 
 
 
 def births(
-    frame: Problem, state: State, executor: ShardExecutor, entropy: list[int], hope: float = 1.0
+    frame: Problem, state: State, executor: ShardExecutor, entropy: list[int], background_discount: float = 1.0
 ) -> tuple[State, int]:
     """Rounds of births, until one brings few. With ``hope`` they need only pay at that share of the background."""
     born, turn = 0, 0
@@ -161,7 +161,7 @@ def births(
         turns = [[*entropy, turn, s] for s in range(len(executor.bounds) - 1)]
         snapshot = snapshot_of(frame, state)
         seeds = executor.each(at.seeds, snapshot, [SEEDS] * len(turns), turns)
-        jobs = [(nodes, some, hope) for nodes, some in zip(_around(seeds, executor), seeds) if len(some)]
+        jobs = [(nodes, some, background_discount) for nodes, some in zip(_around(seeds, executor), seeds) if len(some)]
         proposals = [
             proposal
             for part in executor.on_neighbourhoods(at.neighbourhood_births, bare(frame), snapshot, jobs)
@@ -169,7 +169,7 @@ def births(
         ]
         state, made = accept(frame, state, proposals, executor)
         if made:  # a ball shows a part of a community: the rest joins before it passes for another
-            state = settle(frame, state, executor, 4)
+            state = flip_sweep(frame, state, executor, 4)
         born, turn = born + made, turn + 1
         if made * 20 < sum(map(len, seeds)) or made == 0:
             return state, born
@@ -189,14 +189,14 @@ def moves(frame: Problem, state: State, executor: ShardExecutor) -> tuple[State,
     """Deaths, splits, merges and dissolutions, each community and those that overlap it on one ball."""
     z = memberships(frame, state).T.tocsr()
     partners = overlapping_partners(frame, state)
-    some = np.flatnonzero(restless(state) | np.isin(np.arange(len(state.size)), list(partners)))
+    some = np.flatnonzero(changed_since_split(state) | np.isin(np.arange(len(state.size)), list(partners)))
     jobs = []
     for group in np.split(some, range(GROUP, len(some), GROUP)) if len(some) else []:
         near = {k: partners[k] for k in group.tolist() if k in partners}
         every = sorted({*group.tolist(), *(m for ms in near.values() for m in ms)})
         jobs.append((np.unique(z[every].indices).astype(np.int64), group.tolist(), near))
     parts = executor.on_neighbourhoods(at.neighbourhood_moves, bare(frame), snapshot_of(frame, state), jobs)
-    state.tested[some] = state.size[some]
+    state.size_at_split[some] = state.size[some]
     return accept(frame, state, [proposal for part in parts for proposal in part], executor)
 
 
@@ -223,7 +223,7 @@ def accept(frame: Problem, state: State, proposals: list[Proposal], executor: Sh
         apply_exchange(
             open_workspace(frame, state), proposal.nodes.astype(np.int32), proposal.out, into, proposal.z, proposal.w
         )
-        state.tested[into] = 0
+        state.size_at_split[into] = 0
         disturbed += shared[[number]].toarray().ravel()
         gone.update(proposal.out.tolist())
         used, made = used + extra, made + 1
@@ -256,7 +256,7 @@ def init(frame: Problem, executor: ShardExecutor, n_links: float, seed: int) -> 
     state, _ = births(frame, first_state(frame, n_links), executor, [seed, 0])
     state = warm_up(frame, state, executor)
     if np.concatenate(executor.each(at.node_responsibility, snapshot_of(frame, state))).sum() > 2 * MUCH * n_links:
-        state, _ = births(frame, state, executor, [seed, 0, 0], HOPE)
+        state, _ = births(frame, state, executor, [seed, 0, 0], BACKGROUND_DISCOUNT)
         state, _ = moves(frame, warm_up(frame, state, executor), executor)
     return min((first_state(frame, n_links), state), key=lambda state: objective(frame, state, executor))
 
@@ -264,13 +264,13 @@ def init(frame: Problem, executor: ShardExecutor, n_links: float, seed: int) -> 
 def warm_up(frame: Problem, state: State, executor: ShardExecutor) -> State:
     """Flips and weights, degree factors left alone."""
     for _ in range(WARM_UP):
-        state = settle(frame, weights(frame, state, executor, rounds=1, factors=False), executor)
+        state = flip_sweep(frame, weights(frame, state, executor, rounds=1, factors=False), executor)
     return state
 
 
 def step(frame: Problem, state: State, executor: ShardExecutor, entropy: list[int]) -> State:
     """One round of all moves."""
     state, _ = births(frame, state, executor, entropy)
-    state = weights(frame, settle(frame, state, executor), executor)
+    state = weights(frame, flip_sweep(frame, state, executor), executor)
     state, made = moves(frame, state, executor)
-    return weights(frame, settle(frame, state, executor), executor) if made else state
+    return weights(frame, flip_sweep(frame, state, executor), executor) if made else state

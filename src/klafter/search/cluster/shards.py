@@ -118,10 +118,10 @@ def unfold(shard: Shard, snapshot: Snapshot) -> tuple[Problem, State, int]:
     member = np.zeros(first[-1] + 1, np.int32)
     rank = np.arange(held.sum()) - np.repeat(np.cumsum(held) - held, held)
     member[np.repeat(first[:-1], held) + rank] = snapshot.member[np.repeat(snapshot.start[shard.nodes], held) + rank]
-    size, send_sum, receive_sum, strength, tested, background = snapshot.communities
+    size, send_sum, receive_sum, strength, size_at_split, background = snapshot.communities
     state = State(
         member, held, snapshot.send[shard.nodes], snapshot.receive[shard.nodes], size.copy(), send_sum.copy(),
-        receive_sum.copy(), strength.copy(), tested.copy(), background,
+        receive_sum.copy(), strength.copy(), size_at_split.copy(), background,
     )  # fmt: skip
     return shard.problem._replace(start=first.astype(np.int64)), state, own
 
@@ -208,7 +208,7 @@ def node_responsibility(shard: Shard, snapshot: Snapshot) -> np.ndarray:
 
 
 def neighbourhood_births(
-    frame: tuple, parts: list[Rows], snapshot: Snapshot, around: np.ndarray, hope: float
+    frame: tuple, parts: list[Rows], snapshot: Snapshot, around: np.ndarray, background_discount: float
 ) -> list[Proposal]:
     """Communities born around seeds, one after the other."""
     neighbourhood = make_neighbourhood(Problem(*frame), parts)
@@ -221,7 +221,7 @@ def neighbourhood_births(
         responsibility,
         residual,
         np.searchsorted(neighbourhood.nodes[:own], around),
-        hope,
+        background_discount,
         ThreadPool(1),
     )
     return [proposal._replace(nodes=neighbourhood.nodes[proposal.nodes]) for proposal in born]
@@ -237,7 +237,7 @@ def neighbourhood_moves(
     proposals: list[Proposal | None] = []
     for k in some:
         proposals.append(death_proposal(problem, state, groups, k, pool))
-        if abs(state.size[k] - state.tested[k]) > 0.05 * state.size[k] and state.size[k] > 5:
+        if abs(state.size[k] - state.size_at_split[k]) > 0.05 * state.size[k] and state.size[k] > 5:
             proposals.append(divided(problem, state, groups, k, pool))
         if pairs.get(k):
             proposals.append(reassigned(problem, state, groups, (k, *pairs[k]), pool))

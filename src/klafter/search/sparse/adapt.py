@@ -10,8 +10,8 @@ import numpy as np
 
 from klafter.search.sparse.births import births
 from klafter.search.sparse.moves import deaths, merges, reassigns, splits
-from klafter.search.sparse.state import Problem, State, memberships, restless, without_empty
-from klafter.search.sparse.sweeps import settle, weights
+from klafter.search.sparse.state import Problem, State, changed_since_split, memberships, without_empty
+from klafter.search.sparse.sweeps import flip_sweep, weights
 from klafter.search.sparse.threads import ThreadPool
 
 CHANGED_ENDS = 0.5  # changed ends for a member that make a community one to be looked at again
@@ -20,17 +20,17 @@ CHANGED_ENDS = 0.5  # changed ends for a member that make a community one to be 
 def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Flips, births and all other moves around ``nodes``, whose links changed. None of them raises the objective."""
     state = weights(problem, state, pool, rounds=1)
-    state = settle(problem, state, pool, among=nodes)
+    state = flip_sweep(problem, state, pool, among=nodes)
     state, born = births(problem, state, rng, pool, among=nodes)
     state = without_empty(problem, mark_changed(problem, state, nodes))
-    if not restless(state).any():
+    if not changed_since_split(state).any():
         return state
     for move in (partial(merges, attract=False), reassigns, deaths):
         state, made = move(problem, state, pool, local=True)
         state, born = without_empty(problem, state), born + made
     state, made = splits(problem, state, pool)
     if born + made:
-        state = settle(problem, without_empty(problem, state), pool, among=nodes)
+        state = flip_sweep(problem, without_empty(problem, state), pool, among=nodes)
     return state
 
 
@@ -38,5 +38,5 @@ def mark_changed(problem: Problem, state: State, nodes: np.ndarray) -> State:
     """Mark the communities in which many links changed, so that moves look at them."""
     ends = np.zeros(problem.n)
     ends[nodes] = 1.0
-    state.tested[memberships(problem, state).T @ ends > CHANGED_ENDS * state.size] = 0
+    state.size_at_split[memberships(problem, state).T @ ends > CHANGED_ENDS * state.size] = 0
     return state

@@ -61,7 +61,7 @@ def bridges(ties: Ties, *, directed: bool) -> tuple[np.ndarray, np.ndarray]:
 
 def n_bridges(problem: Problem, ties: Ties) -> int:
     """Bridges that have a strength."""
-    return int(problem.half * np.count_nonzero((ties.strength > 0) & (rows_of(ties) != ties.other)))
+    return int(problem.pair_weight * np.count_nonzero((ties.strength > 0) & (rows_of(ties) != ties.other)))
 
 
 def diagonal(ties: Ties) -> np.ndarray:
@@ -71,7 +71,7 @@ def diagonal(ties: Ties) -> np.ndarray:
 
 def with_pairs(problem: Problem, ties: Ties, pairs: np.ndarray) -> Ties:
     """The same ties with room for more bridges, of strength 0."""
-    directed = problem.half == 1.0
+    directed = problem.pair_weight == 1.0
     old, values = bridges(ties, directed=directed)
     every, first = np.unique(np.concatenate([old, pairs]), axis=0, return_index=True)
     values = np.concatenate([values, np.zeros(len(pairs))])[first]
@@ -80,13 +80,13 @@ def with_pairs(problem: Problem, ties: Ties, pairs: np.ndarray) -> Ties:
 
 def without_idle(problem: Problem, ties: Ties) -> Ties:
     """The same ties without bridges of strength 0."""
-    pairs, values = bridges(ties, directed=problem.half == 1.0)
-    return tie(diagonal(ties), pairs[values > 0], values[values > 0], directed=problem.half == 1.0)
+    pairs, values = bridges(ties, directed=problem.pair_weight == 1.0)
+    return tie(diagonal(ties), pairs[values > 0], values[values > 0], directed=problem.pair_weight == 1.0)
 
 
 def set_strength(problem: Problem, ties: Ties, k: int, l: int, value: float) -> None:
     """L_kl, and L_lk when undirected, in place."""
-    for a, b in ((k, l), (l, k)) if problem.half < 1.0 else ((k, l),):
+    for a, b in ((k, l), (l, k)) if problem.pair_weight < 1.0 else ((k, l),):
         ties.strength[_find(ties.start, ties.other, a, b)] = value
         ties.into_strength[_find(ties.into_start, ties.into_other, b, a)] = value
 
@@ -101,9 +101,9 @@ def renumbered(problem: Problem, state: State, ties: Ties) -> Ties:
     if alive.all():
         return ties
     number = np.cumsum(alive) - 1
-    pairs, values = bridges(ties, directed=problem.half == 1.0)
+    pairs, values = bridges(ties, directed=problem.pair_weight == 1.0)
     both = alive[pairs].all(axis=1)
-    return tie(diagonal(ties)[alive], number[pairs[both]], values[both], directed=problem.half == 1.0)
+    return tie(diagonal(ties)[alive], number[pairs[both]], values[both], directed=problem.pair_weight == 1.0)
 
 
 def matrix(ties: Ties) -> sparse.csr_array:
@@ -118,6 +118,6 @@ def bridge_price(problem: Problem, k: int) -> float:
     M, the pairs of communities there are, is what it takes to say which pair; half a log of the observed counts is what
     one more rate takes (Schwarz).
     """
-    pairs = problem.half * k * (k - 1)
+    pairs = problem.pair_weight * k * (k - 1)
     links = float(problem.value.sum()) / 2
     return problem.penalty + problem.temperature * (np.log(max(pairs, 1.0)) + 0.5 * np.log(max(links, 1.0)))

@@ -8,14 +8,14 @@ import numpy as np
 from klafter.search.sparse.births_kernels import Scratch, around_set, grow, scratch_space, walk_set
 from klafter.search.sparse.exchange import exchange_gain
 from klafter.search.sparse.exchange_kernels import apply_exchange
-from klafter.search.sparse.nonbacktracking import alike, echoes, unexplained
+from klafter.search.sparse.nonbacktracking import nearest, nonbacktracking_embedding, unexplained
 from klafter.search.sparse.responsibility_kernels import responsibility_rows
 from klafter.search.sparse.state import Problem, State, with_room
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
 BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
-FIRST, ALIKE, FACTOR = 10, 80, 1.5  # size of the first set, from a walk or from echoes, and its growth
+FIRST, NEAREST, FACTOR = 10, 80, 1.5  # size of the first set, from a walk or from echoes, and its growth
 PATIENCE = 64  # seeds in a row without a birth, at least
 NOTHING = np.zeros(0, np.int64)
 
@@ -49,8 +49,8 @@ def births(
     rng: np.random.Generator,
     pool: ThreadPool,
     *,
-    hope: float = 1.0,
-    echo: bool = False,
+    background_discount: float = 1.0,
+    from_embedding: bool = False,
     among: np.ndarray | None = None,
 ) -> tuple[State, int]:
     """Try seeds until as many as there are communities bring nothing in a row; returns the number of births too.
@@ -60,18 +60,18 @@ def births(
     as unexplained, and few seeds are tried.
     """
     responsibility, residual = background_responsibility(problem, state, pool, among)
-    rows = echoes(unexplained(problem, responsibility), rng) if echo else None
+    rows = nonbacktracking_embedding(unexplained(problem, responsibility), rng) if from_embedding else None
     seeds = seed_order(problem, residual, rng)
     fresh = np.ones(problem.n, bool)
     used, born, idle, at = len(state.size), 0, 0, 0
-    brief = echo or among is not None
+    brief = from_embedding or among is not None
     while idle < (PATIENCE if brief else max(PATIENCE, used)) and at < len(seeds):
         ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[:BATCH]
         at = ahead[-1] + 1 if len(ahead) == BATCH else at + LOOK
-        work = partial(_grown, problem, state, responsibility, residual, rows, hope, pool)
+        work = partial(_grown, problem, state, responsibility, residual, rows, background_discount, pool)
         for nodes, z, w in pool.map(work, seeds[ahead]):
             idle += 1
-            if nodes is None or _gain(problem, state, nodes, z, w, hope, pool) <= 0:
+            if nodes is None or _gain(problem, state, nodes, z, w, background_discount, pool) <= 0:
                 continue
             if used == len(state.size):
                 state = with_room(state, used + 64)
@@ -110,11 +110,15 @@ def seed_order(problem: Problem, residual: np.ndarray, rng: np.random.Generator)
     return np.argsort(key, kind="stable")[: np.count_nonzero(share)]
 
 
-def _grown(problem, state, responsibility, residual, rows, hope, pool: ThreadPool, seed) -> tuple[Any, Any, Any]:
+def _grown(
+    problem, state, responsibility, residual, rows, background_discount, pool: ThreadPool, seed
+) -> tuple[Any, Any, Any]:
     """The set around a seed and the nodes that might join it, as a column to trade for nothing."""
     ws, growth = open_workspace(problem, state), own_space(problem, pool).growth
-    first = walk_set(ws, responsibility, residual, seed, FIRST, growth) if rows is None else alike(rows, seed, ALIKE)
-    inside, w, gain = grow(ws, responsibility, first, FACTOR, hope, growth)
+    first = (
+        walk_set(ws, responsibility, residual, seed, FIRST, growth) if rows is None else nearest(rows, seed, NEAREST)
+    )
+    inside, w, gain = grow(ws, responsibility, first, FACTOR, background_discount, growth)
     if gain <= 0 or len(inside) < 2:
         return None, None, None
     around = around_set(ws, responsibility, inside, 2 * len(inside), growth)
@@ -122,17 +126,23 @@ def _grown(problem, state, responsibility, residual, rows, hope, pool: ThreadPoo
     return nodes, np.isin(nodes, inside)[None, :], np.array([w])
 
 
-def _gain(problem, state, nodes, z, w, hope, pool: ThreadPool) -> float:
+def _gain(problem, state, nodes, z, w, background_discount, pool: ThreadPool) -> float:
     space = own_space(problem, pool)
     gain = exchange_gain(problem, state, nodes, NOTHING, z, w, 8, space.local)
-    if hope == 1.0:
+    if background_discount == 1.0:
         return gain
-    hopeful = state._replace(background=hope * state.background)
-    return exchange_gain(problem, hopeful, nodes, NOTHING, z, w, 0, space.local)
+    discounted = state._replace(background=background_discount * state.background)
+    return exchange_gain(problem, discounted, nodes, NOTHING, z, w, 0, space.local)
 
 
 def births_among(
-    problem: Problem, state: State, responsibility, residual, seeds: np.ndarray, hope: float, pool: ThreadPool
+    problem: Problem,
+    state: State,
+    responsibility,
+    residual,
+    seeds: np.ndarray,
+    background_discount: float,
+    pool: ThreadPool,
 ) -> list[Proposal]:
     """The communities born around some seeds, as trades for nothing; each changes the state for the next."""
     first = len(state.size)
@@ -141,8 +151,8 @@ def births_among(
     for seed in seeds:
         if residual[seed] <= 0:
             continue
-        nodes, z, w = _grown(problem, state, responsibility, residual, None, hope, pool, seed)
-        if nodes is None or (gain := _gain(problem, state, nodes, z, w, hope, pool)) <= 0:
+        nodes, z, w = _grown(problem, state, responsibility, residual, None, background_discount, pool, seed)
+        if nodes is None or (gain := _gain(problem, state, nodes, z, w, background_discount, pool)) <= 0:
             continue
         ws = open_workspace(problem, state)
         apply_exchange(ws, nodes, NOTHING, np.array([first + len(born)]), z, w)

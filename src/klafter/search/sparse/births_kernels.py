@@ -165,7 +165,7 @@ def nth_largest(values, count, rank):
 @inner
 def rank(ws, nodes, size, scratch):
     """The ``size`` nodes that add most to the set, by c_j - theta (t_j R + r_j T) half; with E and P of the set."""
-    send, receive, half = ws.send, ws.receive, ws.half
+    send, receive, pair_weight = ws.send, ws.receive, ws.pair_weight
     score, touched, inside, value = scratch.score, scratch.touched, scratch.inside, scratch.value
     links, send_sum, receive_sum, own = 0.0, 0.0, 0.0, 0.0
     for v in range(len(nodes)):
@@ -173,15 +173,15 @@ def rank(ws, nodes, size, scratch):
         t, r = send[i], receive[i]
         links += 0.5 * score[i]
         send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
-    pairs = half * (send_sum * receive_sum - own)
+    pairs = pair_weight * (send_sum * receive_sum - own)
     w = links / at_least(pairs, 1e-300)
     theta = w / math.log1p(w / ws.background) if w > 0.0 else 0.0
     for v in range(scratch.number[0]):
         j = touched[v]
         t, there = send[j], inside[j]
-        r = t if half < 1.0 else receive[j]
+        r = t if pair_weight < 1.0 else receive[j]
         near = t * (receive_sum - there * r) + r * (send_sum - there * t)
-        value[v] = score[j] - theta * half * near
+        value[v] = score[j] - theta * pair_weight * near
     return best_scored(scratch, size), links, pairs
 
 
@@ -195,12 +195,12 @@ def around_set(ws, responsibility, nodes, size, scratch):
 
 
 @kernel
-def grow(ws, responsibility, nodes, factor, hope, scratch):
+def grow(ws, responsibility, nodes, factor, background_discount, scratch):
     """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path."""
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
     size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
     enter(ws, responsibility, nodes[:0], nodes, scratch)
-    beyond = 2 if hope == 1.0 else 3  # a weak community shows on a path that is less smooth
+    beyond = 2 if background_discount == 1.0 else 3  # a weak community shows on a path that is less smooth
     while len(nodes) > 1 and (length < best + beyond or length < EARLY) and length < LONGEST:
         if stop[length] + len(nodes) > len(scratch.path):
             break
@@ -210,7 +210,9 @@ def grow(ws, responsibility, nodes, factor, hope, scratch):
             scratch.path[stop[length] + v] = nodes[v]
         stop[length + 1] = stop[length] + len(nodes)
         links[length], pairs[length] = e_c, at_least(p_c, 1e-300)
-        gain = e_c * math.log1p(e_c / pairs[length] / (hope * ws.background)) - e_c - price(ws, len(nodes))
+        gain = (
+            e_c * math.log1p(e_c / pairs[length] / (background_discount * ws.background)) - e_c - price(ws, len(nodes))
+        )
         if gain > best_gain:
             best, best_gain = length, gain
         length += 1

@@ -125,7 +125,7 @@ def tie_flip_gain(ws, ties, i, k, scratch):
     for q in range(ties.into_start[k], ties.into_start[k + 1]):
         l = ties.into_other[q]
         pairs += ties.into_strength[q] * r * (ws.send_sum[l] - (t if mine[l] else 0.0))
-    rest = ws.half * pairs - scratch.back[k] + ws.temperature * math.log((ws.n - s) / s)
+    rest = ws.pair_weight * pairs - scratch.back[k] + ws.temperature * math.log((ws.n - s) / s)
     return scratch.gain[k] + (rest if inside else -rest)
 
 
@@ -147,7 +147,7 @@ def best_tie_flip(ws, ties, i, scratch):
 
 
 @kernel
-def settle_ties(ws, ties, low, high, flags, around, scratch):
+def flip_sweep_affinities(ws, ties, low, high, flags, around, scratch):
     """Take the best flips of each flagged node of low..high until none gains; flag neighbours of those that changed.
 
     With an empty ``around`` nothing is changed: flags stay only where some flip gains. Returns the total gain.

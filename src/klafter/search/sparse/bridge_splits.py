@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.search.sparse.affinities import Ties, bridge_price, bridges, n_bridges, tie
-from klafter.search.sparse.state import Problem, State, copy_state, members, restless, with_room
+from klafter.search.sparse.state import Problem, State, changed_since_split, copy_state, members, with_room
 from klafter.search.sparse.weights import prices
 
 POWER, TURNS = 30, 20  # steps to the direction in which links differ most from what is expected, and of the two parts
@@ -56,11 +56,11 @@ def split(
     refused, made = 0, 0
     hidden = hidden_pattern(problem)
     start, nodes = members(problem, state)
-    some = np.flatnonzero(restless(state) & (state.size >= SMALLEST))
+    some = np.flatnonzero(changed_since_split(state) & (state.size >= SMALLEST))
     for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
         mine, w = np.sort(nodes[start[k] : start[k + 1]]), state.strength[k]
-        parts = two_parts(inside(problem, state, responsibility, hidden, w, mine), w, problem.half)
-        state.tested[k] = state.size[k]
+        parts = two_parts(inside(problem, state, responsibility, hidden, w, mine), w, problem.pair_weight)
+        state.size_at_split[k] = state.size[k]
         refused += 1
         if opposed(problem, parts) and parts.gain > split_price(problem, state, ties, k, parts):
             state, ties = divided(problem, state, ties, k, mine[parts.second], parts.strength)
@@ -76,7 +76,7 @@ def opposed(problem: Problem, parts: Parts) -> bool:
     Else they are layers of one community, such as those who are in nothing else and those who are: the objective may
     gain by telling them apart, but a reader would not. Links that go one way tell parts apart by themselves.
     """
-    within, least = np.diag(parts.strength), 1.0 if problem.half == 1.0 else CLEARLY
+    within, least = np.diag(parts.strength), 1.0 if problem.pair_weight == 1.0 else CLEARLY
     return parts.gain > 0 and (parts.strength - np.diag(within)).max() > least * within.max()
 
 
@@ -85,9 +85,9 @@ def split_background(
 ) -> tuple[State, Ties] | None:
     """Two communities of all nodes with room for one more, for most of the background; None if that cannot pay."""
     e, mine = state.background, np.flatnonzero(np.diff(problem.start) > state.held)
-    if responsibility.sum() * 2 * problem.half < MUCH * problem.value.sum() or len(mine) < SMALLEST:
+    if responsibility.sum() * 2 * problem.pair_weight < MUCH * problem.value.sum() or len(mine) < SMALLEST:
         return None
-    parts = two_parts(inside(problem, state, responsibility, hidden_pattern(problem), e, mine), e, problem.half)
+    parts = two_parts(inside(problem, state, responsibility, hidden_pattern(problem), e, mine), e, problem.pair_weight)
     sizes = np.bincount(parts.second, minlength=2)
     if parts.gain <= prices(problem, sizes).sum() + bridge_price(problem, 2):
         return None
@@ -110,13 +110,13 @@ def enter(problem: Problem, state: State, k: int, nodes: np.ndarray) -> None:
 
 def between(problem: Problem, strength: np.ndarray) -> np.ndarray:
     """Which of (A, B) and, directed, (B, A) are linked, as rows of 0 and 1."""
-    pairs = np.array([[0, 1], [1, 0]])[: 2 if problem.half == 1.0 else 1]
+    pairs = np.array([[0, 1], [1, 0]])[: 2 if problem.pair_weight == 1.0 else 1]
     return pairs[strength[pairs[:, 0], pairs[:, 1]] > 0]
 
 
 def retied(problem: Problem, state: State, ties: Ties, new: np.ndarray, strength: np.ndarray, old: int = -1) -> Ties:
     """Ties with the bridges between two parts, the last community being B; bridges of ``old`` are B's too."""
-    directed, last = problem.half == 1.0, len(state.size) - 1
+    directed, last = problem.pair_weight == 1.0, len(state.size) - 1
     pairs, values = bridges(ties, directed=directed)
     copied = (pairs == old).any(axis=1)
     copies = np.where(pairs[copied] == old, last, pairs[copied])
@@ -151,7 +151,7 @@ def inside(problem: Problem, state: State, responsibility, hidden, w: float, min
     return Inside(sparse.csr_array((credit, (links.row, links.col)), shape=links.shape), taken, send, receive)
 
 
-def two_parts(see: Inside, w: float, half: float) -> Parts:
+def two_parts(see: Inside, w: float, pair_weight: float) -> Parts:
     """Parts that lower the loss most, from the direction in which links differ most from what is expected."""
     second = direction(see) > 0
     best = Parts(second, np.full((2, 2), w), 0.0)
@@ -163,7 +163,7 @@ def two_parts(see: Inside, w: float, half: float) -> Parts:
         credit, pairs = part.T @ out, pairs_between(see, part)
         strength = np.where(pairs > 0, credit / np.maximum(pairs, 1e-300), 0.0)
         log = np.log(np.maximum(strength, 1e-9 * w))
-        gain = half * (credit * (log - np.log(w)) - credit + w * pairs).sum()
+        gain = pair_weight * (credit * (log - np.log(w)) - credit + w * pairs).sum()
         if gain > best.gain:
             best = Parts(second, strength, float(gain))
         near = np.outer(see.send, strength @ (part.T @ see.receive))
@@ -200,7 +200,7 @@ def split_price(problem: Problem, state: State, ties: Ties, k: int, parts: Parts
     number, before = len(state.size), n_bridges(problem, ties)
     sizes = np.append(np.bincount(parts.second, minlength=2), len(parts.second))
     columns = prices(problem, sizes) @ np.array([1.0, 1.0, -1.0])
-    copied = (bridges(ties, directed=problem.half == 1.0)[0] == k).any(axis=1).sum()
+    copied = (bridges(ties, directed=problem.pair_weight == 1.0)[0] == k).any(axis=1).sum()
     after = before + len(between(problem, parts.strength)) + copied
     return float(columns + after * bridge_price(problem, number + 1) - before * bridge_price(problem, number))
 
@@ -209,7 +209,7 @@ def divided(problem: Problem, state: State, ties: Ties, k: int, nodes: np.ndarra
     """Some members of k become a new community, linked to others as k is."""
     new = len(state.size)
     state = with_room(state, 1)
-    state.tested[k] = 0
+    state.size_at_split[k] = 0
     entry = np.concatenate([np.arange(problem.start[i], problem.start[i] + state.held[i]) for i in nodes])
     state.member[entry[state.member[entry] == k]] = new
     moved = len(nodes), state.send[nodes].sum(), state.receive[nodes].sum()

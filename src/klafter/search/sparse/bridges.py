@@ -28,7 +28,7 @@ from klafter.search.sparse.affinities import (
     without_idle,
 )
 from klafter.search.sparse.births import background_responsibility
-from klafter.search.sparse.bridge_flips_kernels import make_scratch, posterior_affinities, settle_ties
+from klafter.search.sparse.bridge_flips_kernels import flip_sweep_affinities, make_scratch, posterior_affinities
 from klafter.search.sparse.bridge_splits import hidden_pattern, split, split_background
 from klafter.search.sparse.bridges_kernels import factor_ties, responsibility_affinities, tally_ties, tie_worth
 from klafter.search.sparse.membership_posterior import posterior_in_blocks
@@ -59,10 +59,10 @@ class TieTotals(NamedTuple):
 def bridge(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, Ties] | None:
     """The state with bridges between its communities, or None if no bridge pays."""
     state = copy_state(state)
-    state.tested[:] = 0
+    state.size_at_split[:] = 0
     responsibility, ties = (
         link_responsibility(problem, state, None, pool),
-        tie(state.strength, directed=problem.half == 1.0),
+        tie(state.strength, directed=problem.pair_weight == 1.0),
     )
     state, ties, begun = background_split(problem, state, ties, responsibility, pool)
     if not begun:
@@ -82,7 +82,7 @@ def refine(problem: Problem, state: State, ties: Ties, pool: ThreadPool) -> tupl
         responsibility = link_responsibility(problem, state, ties, pool) if made else responsibility
         ties = taken(problem, state, ties, *promising(problem, state, ties, responsibility))
         state, ties = weights(problem, state, ties, pool)
-        state, ties = settle(problem, state, ties, pool)
+        state, ties = flip_sweep(problem, state, ties, pool)
         before, value = value, objective(problem, state, ties, pool)
         if before - value <= SMALL * abs(value):
             break
@@ -114,7 +114,9 @@ def promising(
     good = np.flatnonzero((gain > bridge_price(problem, len(state.size))) & (pairs > 0))
     good = good[np.argsort(-gain[good], kind="stable")]
     found, guess = np.column_stack([k, l])[good].astype(np.int64), count[good] / pairs[good] - state.background
-    new = ~np.isin(found @ [len(state.size), 1], bridges(ties, directed=problem.half == 1.0)[0] @ [len(state.size), 1])
+    new = ~np.isin(
+        found @ [len(state.size), 1], bridges(ties, directed=problem.pair_weight == 1.0)[0] @ [len(state.size), 1]
+    )
     return found[new], guess[new]
 
 
@@ -127,7 +129,7 @@ def across(problem: Problem, state: State, responsibility: sparse.csr_array):
         (responsibility.data[clear].astype(float), (row, responsibility.indices[clear])), shape=responsibility.shape
     )
     found = sparse.coo_array(z.T @ (some @ z))
-    apart = found.row != found.col if problem.half == 1.0 else found.row < found.col
+    apart = found.row != found.col if problem.pair_weight == 1.0 else found.row < found.col
     k, l, count = found.row[apart], found.col[apart], found.data[apart]
     pairs = state.send_sum[k] * state.receive_sum[l]
     if len(k):
@@ -149,7 +151,7 @@ def link_responsibility(problem: Problem, state: State, ties: Ties | None, pool:
             ),
             problem.n,
         )
-    if problem.half < 1.0:
+    if problem.pair_weight < 1.0:
         return sparse.csr_array((responsibility, problem.node, problem.start), shape=(problem.n, problem.n))
     row = np.repeat(np.arange(problem.n), np.diff(problem.start))
     source = np.arange(len(responsibility)) < problem.middle[row]
@@ -158,7 +160,7 @@ def link_responsibility(problem: Problem, state: State, ties: Ties | None, pool:
 
 def taken(problem: Problem, state: State, ties: Ties, pairs: np.ndarray, guess: np.ndarray) -> Ties:
     """Every bridge, old and new, at its best strength, one after the other; those that do not pay their price die."""
-    directed, price = problem.half == 1.0, bridge_price(problem, len(state.size))
+    directed, price = problem.pair_weight == 1.0, bridge_price(problem, len(state.size))
     old, strengths = bridges(ties, directed=directed)
     ties = with_pairs(problem, ties, pairs)
     start, nodes = members(problem, state)
@@ -192,7 +194,7 @@ def totals(problem: Problem, state: State, ties: Ties, pool: ThreadPool) -> TieT
 def objective(problem: Problem, state: State, ties: Ties, pool: ThreadPool | None = None) -> float:
     """Q = -sum_links h + half (e V_all + sum_kl L_kl V_kl) + prices of communities and bridges + prior of factors."""
     sums = totals(problem, state, ties, pool or ThreadPool(1))
-    loss = -sums.fit + problem.half * (ties.strength @ sums.pairs[:-1] + state.background * sums.pairs[-1])
+    loss = -sums.fit + problem.pair_weight * (ties.strength @ sums.pairs[:-1] + state.background * sums.pairs[-1])
     price = n_bridges(problem, ties) * bridge_price(problem, len(state.size)) + prices(problem, state.size).sum()
     return float(loss + price + factor_prior(problem, state))
 
@@ -220,7 +222,7 @@ def _factor_steps(problem: Problem, state: State, ties: Ties, sums: TieTotals, r
     """t, and r when directed; then mean degree factors of 1, every x unchanged."""
     ws, as_source, rows = open_workspace(problem, state), (state.send, state.send_sum), ties[:3]
     for _ in range(rounds):
-        if problem.half == 1.0:
+        if problem.pair_weight == 1.0:
             as_target = (state.receive, state.receive_sum)
             factor_ties(ws, sums.sent, *as_source, *as_target, *rows, True)
             factor_ties(ws, sums.received, *as_target, *as_source, *ties[3:6], False)
@@ -236,13 +238,13 @@ def _factor_steps(problem: Problem, state: State, ties: Ties, sums: TieTotals, r
     )
 
 
-def settle(problem: Problem, state: State, ties: Ties, pool: ThreadPool) -> tuple[State, Ties]:
+def flip_sweep(problem: Problem, state: State, ties: Ties, pool: ThreadPool) -> tuple[State, Ties]:
     """Flips: score all nodes in parallel, settle those that gain one after the other, then look around them."""
     size, flags = len(state.size), np.ones(problem.n, np.bool_)
     for _ in range(TURNS):
 
         def score(low, high, flags=flags):
-            settle_ties(
+            flip_sweep_affinities(
                 open_workspace(problem, state),
                 ties,
                 low,
@@ -256,7 +258,7 @@ def settle(problem: Problem, state: State, ties: Ties, pool: ThreadPool) -> tupl
         if not flags.any():
             break
         around = np.zeros(problem.n, np.bool_)
-        settle_ties(open_workspace(problem, state), ties, 0, problem.n, flags, around, make_scratch(size))
+        flip_sweep_affinities(open_workspace(problem, state), ties, 0, problem.n, flags, around, make_scratch(size))
         flags = around
     return without_empty(problem, state), renumbered(problem, state, ties)
 

@@ -126,7 +126,7 @@ def factor_ties(ws, expected, own, own_sum, other, other_sum, first, partner, st
 
     ``own`` and ``other`` are t and r with rows of L, or the reverse with its columns.
     """
-    a, shared = ws.shrinkage, ws.half < 1.0
+    a, shared = ws.shrinkage, ws.pair_weight < 1.0
     everybody = 0.0
     for i in range(ws.n):
         everybody += other[i]
@@ -208,7 +208,7 @@ def tie_slope(counts, part, links, b):
 def gather_tie(ws, ties, nodes, k, l, old, part):
     """Links from k to l, as columns of ``part``, and V_kl. A link in both directions of a tie stands there twice."""
     links, pairs = 0, ws.send_sum[k] * ws.receive_sum[l]
-    shared = ws.half < 1.0
+    shared = ws.pair_weight < 1.0
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
         both = holds_one(ws, i, l)

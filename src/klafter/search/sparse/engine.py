@@ -24,12 +24,12 @@ from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse.affinities import Ties, matrix
 from klafter.search.sparse.births import births
 from klafter.search.sparse.moves import deaths, merges, reassigns, splits
-from klafter.search.sparse.perturb import ENOUGH, HOPE, renew, rethink
+from klafter.search.sparse.perturb import BACKGROUND_DISCOUNT, ENOUGH, drop_one, perturb
 from klafter.search.sparse.state import Problem, State, as_problem, copy_state, empty_state, memberships, without_empty
-from klafter.search.sparse.sweeps import objective, settle, share_unexplained, warm_up, weights
+from klafter.search.sparse.sweeps import flip_sweep, objective, share_unexplained, warm_up, weights
 from klafter.search.sparse.threads import ThreadPool
 
-ECHOES = 3  # rounds of births that hope for each other
+EMBEDDING_ROUNDS = 3  # rounds of births that hope for each other
 ALONE = 6  # steps of weights when there are no communities
 MANY = 300  # communities beyond which only those that changed are merged again
 
@@ -62,10 +62,10 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
     nothing = empty_state(problem)
     state, _ = births(problem, copy_state(nothing), rng, pool)
     state = warm_up(problem, state, pool)
-    for _ in range(ECHOES):
-        if share_unexplained(problem, state, pool) < HOPE:
+    for _ in range(EMBEDDING_ROUNDS):
+        if share_unexplained(problem, state, pool) < BACKGROUND_DISCOUNT:
             break
-        state, born = births(problem, state, rng, pool, hope=HOPE, echo=True)
+        state, born = births(problem, state, rng, pool, background_discount=BACKGROUND_DISCOUNT, from_embedding=True)
         state = warm_up(problem, state, pool)
         if born == 0:
             break
@@ -86,18 +86,22 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     pool = pool or ThreadPool(1)
     before = objective(problem, state, pool)
     state, made = births(problem, copy_state(state), rng, pool)
-    state = weights(problem, settle(problem, without_empty(problem, state), pool), pool)
+    state = weights(problem, flip_sweep(problem, without_empty(problem, state), pool), pool)
     local = len(state.size) > MANY
     for move in (partial(merges, local=local), partial(reassigns, local=local), deaths, splits):
         state, more = move(problem, state, pool)
         state, made = without_empty(problem, state), made + more
     if made == 0:
-        state, made = rethink(problem, state, pool)
-    state = weights(problem, settle(problem, state, pool), pool) if made else state
+        state, made = drop_one(problem, state, pool)
+    state = weights(problem, flip_sweep(problem, state, pool), pool) if made else state
     value = objective(problem, state, pool)
-    if before - value > ENOUGH * abs(value) or not len(state.size) or share_unexplained(problem, state, pool) <= HOPE:
+    if (
+        before - value > ENOUGH * abs(value)
+        or not len(state.size)
+        or share_unexplained(problem, state, pool) <= BACKGROUND_DISCOUNT
+    ):
         return state
-    return renew(problem, state, rng, pool)
+    return perturb(problem, state, rng, pool)
 
 
 def or_nothing(problem: Problem, state: State, pool: ThreadPool) -> State:
@@ -165,7 +169,7 @@ def draw(problem: Problem, state: State, z: sparse.csr_array | None = None, ties
     inside = sparse.diags_array(state.strength) if ties is None else matrix(ties)
     scale = sparse.block_diag([inside, sparse.csr_array([[state.background]])], format="csr")
     loadings = sparse.csr_array(sparse.diags_array(state.send) @ z)
-    if problem.half == 1.0:
+    if problem.pair_weight == 1.0:
         loadings = sparse.hstack([loadings, sparse.diags_array(state.receive) @ z], format="csr")
         scale = sparse.block_array([[None, scale], [sparse.csr_array(scale.shape), None]], format="csr")
     return Draw(sparse.csr_array(loadings), sparse.csr_array(scale))

@@ -108,7 +108,7 @@ def subgraph_pairs(ws, nodes, subgraph, z, c):
             for p in range(subgraph.hidden_start[v], subgraph.hidden_start[v + 1]):
                 if z[c, subgraph.hidden_node[p]]:
                     hidden += 0.5 * subgraph.hidden_factor[p]
-    return ws.half * (send_sum * receive_sum - own) - hidden, size
+    return ws.pair_weight * (send_sum * receive_sum - own) - hidden, size
 
 
 @inlined
@@ -191,7 +191,7 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
             for p in range(hidden_start[v], hidden_start[v + 1]):
                 if z[c, hidden_node[p]]:
                     back += hidden_a[p]
-            pairs = ws.half * (t * (receive_sum - inside * r) + r * (send_sum - inside * t)) - back
+            pairs = ws.pair_weight * (t * (receive_sum - inside * r) + r * (send_sum - inside * t)) - back
             rest = w[c] * pairs + ws.temperature * math.log((ws.n - others) / others)
             gain += rest if inside else -rest
             if gain > ENOUGH:

@@ -169,7 +169,7 @@ def state_of(draw: Draw, problem: Problem) -> State:
     z = sp.csr_array((np.ones(start[-1]), column[column < k], start), shape=(loadings.shape[0], k))
     z.sort_indices()
     send = loadings.data[column == k]
-    receive = loadings.data[column == 2 * k + 1] if problem.half == 1.0 else send
+    receive = loadings.data[column == 2 * k + 1] if problem.pair_weight == 1.0 else send
     strength = scale.diagonal()
     if np.isinf(problem.shrinkage):  # sociality may have been switched off
         send = receive = np.ones_like(send)
@@ -179,7 +179,7 @@ def state_of(draw: Draw, problem: Problem) -> State:
 def ties_of(draw: Draw, problem: Problem) -> Ties | None:
     """The affinities of a draw, if there are any between communities."""
     scale = sp.coo_array(_scale(draw, problem))
-    directed = problem.half == 1.0
+    directed = problem.pair_weight == 1.0
     some = (scale.row != scale.col if directed else scale.row < scale.col) & (scale.data > 0)
     if not some.any():
         return None
@@ -190,5 +190,5 @@ def ties_of(draw: Draw, problem: Problem) -> Ties | None:
 def _scale(draw: Draw, problem: Problem) -> sp.csr_array:
     """L and the background, from sources to targets."""
     scale = sp.csr_array(draw.affinities)
-    half = scale.shape[0] // 2
-    return sp.csr_array(scale[:half, half:]) if problem.half == 1.0 else scale
+    middle = scale.shape[0] // 2
+    return sp.csr_array(scale[:middle, middle:]) if problem.pair_weight == 1.0 else scale

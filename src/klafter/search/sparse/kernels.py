@@ -183,7 +183,7 @@ def flip_rest(ws, i, k, inside, back):
     send_sum, receive_sum = ws.send_sum[k], ws.receive_sum[k]
     if inside:
         send_sum, receive_sum, s = send_sum - t, receive_sum - r, s - 1
-    pairs = ws.half * (t * receive_sum + r * send_sum) - back
+    pairs = ws.pair_weight * (t * receive_sum + r * send_sum) - back
     rest = ws.strength[k] * pairs + ws.temperature * math.log((ws.n - s) / s)
     return rest if inside else -rest
 
@@ -215,7 +215,7 @@ def leave(ws, i, k):
 
 
 @kernel
-def settle_rows(ws, low, high, flags, around):
+def flip_sweep_rows(ws, low, high, flags, around):
     """Take the best flips of each flagged node of low..high until none gains; flag neighbours of those that changed.
 
     With an empty ``around`` nothing is changed: flags stay only where some flip gains. Returns the total gain, the

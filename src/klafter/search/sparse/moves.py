@@ -13,7 +13,15 @@ from klafter.search.sparse.births import NOTHING, Proposal, background_responsib
 from klafter.search.sparse.exchange import cut, exchange_gain
 from klafter.search.sparse.exchange_kernels import apply_exchange
 from klafter.search.sparse.splits_kernels import second_vector
-from klafter.search.sparse.state import Problem, State, members, memberships, restless, with_room, without_empty
+from klafter.search.sparse.state import (
+    Problem,
+    State,
+    changed_since_split,
+    members,
+    memberships,
+    with_room,
+    without_empty,
+)
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
@@ -52,7 +60,7 @@ def accept(problem: Problem, state: State, proposals: list, pool: ThreadPool) ->
         extra = max(len(proposal.w) - len(proposal.out), 0)
         into = np.concatenate([proposal.out, np.arange(used, used + extra)])[: len(proposal.w)]
         apply_exchange(open_workspace(problem, state), proposal.nodes, proposal.out, into, proposal.z, proposal.w)
-        state.tested[into] = 0
+        state.size_at_split[into] = 0
         gone.update(proposal.out.tolist())
         used, made = used + extra, made + 1
     return state, made, gone
@@ -90,9 +98,9 @@ def splits(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int
     parts = Parts(*members(problem, state))
     proposals = pool.map(
         lambda k: divided(problem, state, parts, k, pool),
-        np.flatnonzero(restless(state) & (state.size > 5)),
+        np.flatnonzero(changed_since_split(state) & (state.size > 5)),
     )
-    state.tested[:] = state.size
+    state.size_at_split[:] = state.size
     return accept(problem, state, proposals, pool)[:2]
 
 
@@ -127,7 +135,7 @@ def merges(
     parts = Parts(*members(problem, state))
     pairs = overlapping(problem, state, local)
     if attract:
-        changed = restless(state) | (not local)
+        changed = changed_since_split(state) | (not local)
         more = [(k, m) for k, m in attracted(problem, state, pool) if changed[k] or changed[m]]
         pairs = [*pairs, *sorted({*more}.difference(pairs))]
     return in_turns(problem, state, pairs, lambda state, pair: merged(problem, state, parts, pair, pool), pool)
@@ -196,7 +204,7 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
         (common.row < common.col) & (common.data > OVERLAP * smaller) & (larger <= np.maximum(UNEVEN * smaller, LARGE))
     )
     if local:
-        close &= restless(state)[common.row] | restless(state)[common.col]
+        close &= changed_since_split(state)[common.row] | changed_since_split(state)[common.col]
     likeliest = np.argsort(-common.data[close] / smaller[close], kind="stable")
     return list(zip(common.row[close][likeliest].tolist(), common.col[close][likeliest].tolist()))
 
@@ -211,7 +219,7 @@ def attracted(problem: Problem, state: State, pool: ThreadPool) -> list[tuple[in
     )
     z = memberships(problem, state)
     between = (z.T @ (links @ z)).tocoo()
-    weight = problem.half * 2 * np.sqrt(state.send_sum * state.receive_sum)
+    weight = problem.pair_weight * 2 * np.sqrt(state.send_sum * state.receive_sum)
     k, m = between.row, between.col
     expected = weight[k] * weight[m] * np.minimum(state.strength[k], state.strength[m])
     close = (k < m) & (between.data > ATTRACTION * expected)
@@ -226,7 +234,7 @@ def deaths(problem: Problem, state: State, pool: ThreadPool, *, local: bool = Fa
 def death_proposals(problem: Problem, state: State, pool: ThreadPool, local: bool = False) -> list[Proposal]:
     """Each community for nothing: the gain is minus its worth."""
     parts = Parts(*members(problem, state))
-    some = np.flatnonzero((state.size > 0) & (restless(state) | (not local)))
+    some = np.flatnonzero((state.size > 0) & (changed_since_split(state) | (not local)))
     return pool.map(lambda k: death_proposal(problem, state, parts, k, pool), some)
 
 

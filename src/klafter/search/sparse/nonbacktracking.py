@@ -27,7 +27,7 @@ def unexplained(problem: Problem, responsibility: np.ndarray) -> sparse.csr_arra
     return links
 
 
-def echoes(links: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
+def nonbacktracking_embedding(links: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
     """Rows of unit length, (n, WIDTH), whose products say how alike two nodes are; 0 for nodes without links."""
     n = links.shape[0]
     degree = links.sum(axis=1).astype(np.float32)
@@ -43,7 +43,7 @@ def echoes(links: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
     return own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-30)
 
 
-def alike(rows: np.ndarray, seed: int, number: int) -> np.ndarray:
+def nearest(rows: np.ndarray, seed: int, number: int) -> np.ndarray:
     """The nodes most like the seed."""
     closeness = rows @ rows[seed]
     number = min(number, len(closeness))

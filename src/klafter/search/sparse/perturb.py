@@ -8,11 +8,11 @@ import numpy as np
 from klafter.search.sparse.births import births
 from klafter.search.sparse.moves import deaths, merges, mostly_covered, reassigns, without_communities, without_weakest
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, without_empty
-from klafter.search.sparse.sweeps import objective, settle, warm_up, weights
+from klafter.search.sparse.sweeps import flip_sweep, objective, warm_up, weights
 from klafter.search.sparse.threads import ThreadPool
 
-HOPE = 0.1  # share of the links that births expect the background to keep
-RENEWED = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that start anew when nothing else gains
+BACKGROUND_DISCOUNT = 0.1  # share of the links that births expect the background to keep
+REGROWN_SHARES = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that start anew when nothing else gains
 ENOUGH = 1e-4  # share of the objective that such a start must gain
 MOSTLY_COVERED = 0.5  # share of members in others that makes a community doubtful
 TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
@@ -22,7 +22,7 @@ TOO_MANY = 1000  # communities beyond which none is born anew: minutes, for less
 SMALL = 0.7  # of the median size: communities that may be pieces of one
 
 
-def rethink(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
+def drop_one(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
     """Do without one community whose members are mostly in others, if that is better after weights have followed.
 
     Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
@@ -34,52 +34,52 @@ def rethink(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, in
         trial = without_communities(problem, copy_state(state), np.array([k]))
         before, value = np.inf, objective(problem, trial, pool)
         while value >= goal and (before - value) * PROMISE > value - goal:
-            trial = settle(problem, weights(problem, trial, pool), pool)
+            trial = flip_sweep(problem, weights(problem, trial, pool), pool)
             before, value = value, objective(problem, trial, pool)
         if value < goal:
             return trial, 1
     return state, 0
 
 
-def renew(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
+def perturb(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Equal degree factors, then the largest communities and at last the weakest born anew, until that is better."""
     value = objective(problem, state, pool)
-    trial = evened(problem, state, pool)
+    trial = equalise_factors(problem, state, pool)
     best = trial if objective(problem, trial, pool) < value else state
     if len(state.size) > TOO_MANY:
         return best
-    best = reborn(problem, best, rng, pool)
+    best = regrow(problem, best, rng, pool)
     if value - objective(problem, best, pool) > ENOUGH * abs(value):
         return best
-    for share in RENEWED:
+    for share in REGROWN_SHARES:
         trial = without_weakest(problem, copy_state(best), pool, share)
-        trial = from_echoes(problem, weights(problem, trial, pool, factors=False), rng, pool)
-        trial = weights(problem, settle(problem, trial, pool), pool)
+        trial = births_from_embedding(problem, weights(problem, trial, pool, factors=False), rng, pool)
+        trial = weights(problem, flip_sweep(problem, trial, pool), pool)
         if value - objective(problem, trial, pool) > ENOUGH * abs(value):
             return trial
     return best
 
 
-def evened(problem: Problem, state: State, pool: ThreadPool) -> State:
+def equalise_factors(problem: Problem, state: State, pool: ThreadPool) -> State:
     """Flips with all degree factors 1, then with free ones.
 
     A node that lacks a community gets a factor that explains some of its links there, and then has no need to join.
     """
-    state = level(problem, state)
+    state = reset_factors(problem, state)
     for turn in range(EVEN + FREE):
-        state = settle(problem, weights(problem, state, pool, factors=turn >= EVEN), pool)
+        state = flip_sweep(problem, weights(problem, state, pool, factors=turn >= EVEN), pool)
     return state
 
 
-def level(problem: Problem, state: State) -> State:
+def reset_factors(problem: Problem, state: State) -> State:
     """The same communities with all degree factors 1; each may be split again."""
     ones = np.ones(problem.n)
     state = as_state(problem, memberships(problem, state), state.strength, state.background, ones, ones)
-    state.tested[:] = 0
+    state.size_at_split[:] = 0
     return state
 
 
-def reborn(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
+def regrow(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Give up the largest communities, few at a time, for what is born from echoes: they may be unions of several.
 
     After them all small ones together: they may be pieces of one.
@@ -93,9 +93,9 @@ def reborn(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
         if len(some) == 0:
             refused += 1
             continue
-        trial = without_communities(problem, level(problem, state), some)
-        trial = from_echoes(problem, weights(problem, trial, pool, factors=False), rng, pool)
-        trial = evened(problem, trial, pool)
+        trial = without_communities(problem, reset_factors(problem, state), some)
+        trial = births_from_embedding(problem, weights(problem, trial, pool, factors=False), rng, pool)
+        trial = equalise_factors(problem, trial, pool)
         new = objective(problem, trial, pool)
         if value - new > ENOUGH * abs(value):
             state, value = trial, new
@@ -104,9 +104,9 @@ def reborn(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
     return state
 
 
-def from_echoes(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
+def births_from_embedding(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Births from echoes in the hope that the background keeps little, and what undoes those that were too many."""
-    state, _ = births(problem, state, rng, pool, hope=HOPE, echo=True)
+    state, _ = births(problem, state, rng, pool, background_discount=BACKGROUND_DISCOUNT, from_embedding=True)
     state = warm_up(problem, state, pool)
     for move in (merges, reassigns, deaths):
         state = without_empty(problem, move(problem, state, pool)[0])

@@ -16,7 +16,7 @@ class Problem(NamedTuple):
     """Observations and prices, as kernels read them. Entries from ``middle[i]`` on have i as target."""
 
     n: int
-    half: float  # 1/2 when a pair is one dyad, 1 when it is two
+    pair_weight: float  # 1/2 when a pair is one dyad, 1 when it is two
     counts: bool  # y ~ Poisson(x) when true, y = 1(Poisson(x) > 0) otherwise
     penalty: float  # lambda^2
     temperature: float  # T
@@ -41,7 +41,7 @@ class State(NamedTuple):
     send_sum: np.ndarray  # (K,) T_k = sum_i t_i z_ik
     receive_sum: np.ndarray  # (K,) R_k = sum_i r_i z_ik
     strength: np.ndarray  # (K,) w_k
-    tested: np.ndarray  # (K,) int64, its size when a split was last tried
+    size_at_split: np.ndarray  # (K,) int64, its size when a split was last tried
     background: float  # e
 
 
@@ -52,10 +52,20 @@ def as_problem(
     dyads = graph.dyads
     start, middle, node, value = _incident(dyads.links_out, dyads.links_in, graph.directed)
     hidden_start, hidden_middle, hidden_node, _ = _incident(dyads.hidden_out, dyads.hidden_in, graph.directed)
-    half = 1.0 if graph.directed else 0.5
+    pair_weight = 1.0 if graph.directed else 0.5
     prices = (float(penalty), float(temperature), float(shrinkage))
     return Problem(
-        dyads.n, half, bool(counts), *prices, start, middle, node, value, hidden_start, hidden_middle, hidden_node
+        dyads.n,
+        pair_weight,
+        bool(counts),
+        *prices,
+        start,
+        middle,
+        node,
+        value,
+        hidden_start,
+        hidden_middle,
+        hidden_node,
     )
 
 
@@ -76,7 +86,9 @@ def _incident(out: Rows, into: Rows, directed: bool):
 def empty_state(problem: Problem) -> State:
     """No communities, every degree factor 1, and the background that explains all links."""
     n = problem.n
-    pairs = problem.half * n * (n - 1) - problem.half * len(problem.hidden_node) / (2 * problem.half)
+    pairs = problem.pair_weight * n * (n - 1) - problem.pair_weight * len(problem.hidden_node) / (
+        2 * problem.pair_weight
+    )
     links = problem.value.sum() / 2
     density = links / pairs if pairs > 0 else 0.0
     background = density if problem.counts else -np.log1p(-min(density, 1 - 1e-9))
@@ -110,9 +122,9 @@ def as_state(problem: Problem, z: sparse.csr_array, strength, background: float,
     )  # fmt: skip
 
 
-def restless(state: State) -> np.ndarray:
+def changed_since_split(state: State) -> np.ndarray:
     """Whether each community changed since a split of it was last tried."""
-    return np.abs(state.size - state.tested) > 0.05 * state.size
+    return np.abs(state.size - state.size_at_split) > 0.05 * state.size
 
 
 def copy_state(state: State) -> State:
@@ -128,7 +140,7 @@ def with_room(state: State, extra: int) -> State:
         send_sum=np.concatenate([state.send_sum, zeros]),
         receive_sum=np.concatenate([state.receive_sum, zeros]),
         strength=np.concatenate([state.strength, zeros]),
-        tested=np.concatenate([state.tested, np.zeros(extra, np.int64)]),
+        size_at_split=np.concatenate([state.size_at_split, np.zeros(extra, np.int64)]),
     )
 
 
@@ -144,7 +156,7 @@ def without_empty(problem: Problem, state: State) -> State:
         send_sum=state.send_sum[alive],
         receive_sum=state.receive_sum[alive],
         strength=state.strength[alive],
-        tested=state.tested[alive],
+        size_at_split=state.size_at_split[alive],
     )
 
 

@@ -1,9 +1,11 @@
 """Passes over all nodes or links that every move is followed by: flips, weights, and the objective."""
 
+from functools import partial
+
 import numpy as np
 
 from klafter.search.sparse.births import background_responsibility
-from klafter.search.sparse.kernels import settle_rows
+from klafter.search.sparse.kernels import flip_sweep_rows
 from klafter.search.sparse.state import Problem, State, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import fit_totals, objective_from, weight_step
@@ -24,19 +26,25 @@ def share_unexplained(problem: Problem, state: State, pool: ThreadPool) -> float
     return float(residual.sum() / max(problem.value.sum(), 1.0))
 
 
-def settle(problem: Problem, state: State, pool: ThreadPool, rounds: int = 4, among: np.ndarray | None = None) -> State:
+def flip_sweep(
+    problem: Problem, state: State, pool: ThreadPool, rounds: int = 4, among: np.ndarray | None = None
+) -> State:
     """Flips: score all nodes in parallel, settle those that gain one after the other, then look around them."""
     flags = np.full(problem.n, among is None)
     if among is not None:
         flags[among] = True
     for _ in range(rounds):
-        pool.blocks(lambda low, high: settle_rows(open_workspace(problem, state), low, high, flags, NONE), problem.n)  # noqa: B023
+        pool.blocks(partial(_flag_gaining, problem, state, flags), problem.n)
         if not flags.any():
             break
         around = np.zeros(problem.n, np.bool_)
-        settle_rows(open_workspace(problem, state), 0, problem.n, flags, around)
+        flip_sweep_rows(open_workspace(problem, state), 0, problem.n, flags, around)
         flags = around
     return without_empty(problem, state)
+
+
+def _flag_gaining(problem: Problem, state: State, flags: np.ndarray, low: int, high: int) -> None:
+    flip_sweep_rows(open_workspace(problem, state), low, high, flags, NONE)
 
 
 def weights(problem: Problem, state: State, pool: ThreadPool, *, factors: bool = True, rounds: int = 2) -> State:
@@ -50,5 +58,5 @@ def warm_up(problem: Problem, state: State, pool: ThreadPool) -> State:
     """Flips and weights, degree factors left alone."""
     state = without_empty(problem, state)
     for _ in range(WARM_UP):
-        state = settle(problem, weights(problem, state, pool, factors=False, rounds=1), pool)
+        state = flip_sweep(problem, weights(problem, state, pool, factors=False, rounds=1), pool)
     return state

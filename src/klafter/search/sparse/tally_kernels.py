@@ -59,7 +59,7 @@ def fit_rows(ws, low, high, totals):
     fit, read = 0.0, 0.0
     for i in range(low, high):
         first, stop = start[i], ws.middle[i]
-        if ws.half < 1.0:
+        if ws.pair_weight < 1.0:
             first = first_above(node, first, stop, i)
         read += look_ahead(ws, first, stop)
         mark_row(ws, i, mine)

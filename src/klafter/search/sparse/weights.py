@@ -63,7 +63,7 @@ def as_totals(problem: Problem, state: State, parts: list, sent, received) -> To
         np.append(state.send_sum, state.send.sum()),
         np.append(state.receive_sum, state.receive.sum()),
     )
-    return Totals(fit, credit, problem.half * (send_sum * receive_sum - own) - hidden, sent, received)
+    return Totals(fit, credit, problem.pair_weight * (send_sum * receive_sum - own) - hidden, sent, received)
 
 
 def objective_from(problem: Problem, state: State, sums: Totals) -> float:
@@ -83,7 +83,7 @@ def factor_prior(problem: Problem, state: State) -> float:
     """a sum_i (t_i - 1 - log t_i), over r too when directed."""
     if not np.isfinite(problem.shrinkage):
         return 0.0
-    factors = (state.send, state.receive) if problem.half == 1.0 else (state.send,)
+    factors = (state.send, state.receive) if problem.pair_weight == 1.0 else (state.send,)
     return sum(problem.shrinkage * float(np.sum(t - 1 - np.log(t))) for t in factors)
 
 
@@ -104,7 +104,7 @@ def parallel_step(problem: Problem, state: State, sums: Totals, *, factors: bool
         taken = 0.0 if hidden is None else hidden(state)[side]
         return np.maximum(_rates(z, state, other) - taken, 0.0)
 
-    if problem.half == 1.0:
+    if problem.pair_weight == 1.0:
         send = (a + sums.sent) / (a + rates(receive, 0))
         state = state._replace(send=send)
         receive = (a + sums.received) / (a + rates(send, 1))
@@ -142,7 +142,7 @@ def weight_step(problem: Problem, state: State, pool: ThreadPool, *, factors: bo
 def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2) -> State:
     ws, as_source = open_workspace(problem, state), (state.send, state.send_sum)
     for _ in range(rounds):
-        if problem.half == 1.0:
+        if problem.pair_weight == 1.0:
             as_target = (state.receive, state.receive_sum)
             factor_step(ws, sums.sent, *as_source, *as_target, True)
             factor_step(ws, sums.received, *as_target, *as_source, False)

@@ -17,7 +17,7 @@ def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
     everybody = 0.0
     for i in range(ws.n):
         everybody += other[i]
-    shared = ws.half < 1.0
+    shared = ws.pair_weight < 1.0
     mine = np.zeros(len(ws.size), np.bool_)
     for i in range(ws.n):
         first = start[i]

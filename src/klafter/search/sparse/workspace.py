@@ -30,9 +30,9 @@ def open_workspace(problem, state):
     Every thread takes a view of its own: kernels count references to its arrays, and two would wait for each other.
     """
     return Workspace(
-        problem.n, problem.half, problem.counts, problem.penalty, problem.temperature, problem.shrinkage,
+        problem.n, problem.pair_weight, problem.counts, problem.penalty, problem.temperature, problem.shrinkage,
         problem.start, problem.middle, problem.node, problem.value,
         problem.hidden_start, problem.hidden_middle, problem.hidden_node,
         state.member, state.held, state.send, state.receive, state.size, state.send_sum, state.receive_sum,
-        state.strength, state.tested, state.background,
+        state.strength, state.size_at_split, state.background,
     )  # fmt: skip
