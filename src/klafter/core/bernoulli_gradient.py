@@ -68,22 +68,20 @@ def sum_probabilities(ws, held, with_curvature, slopes, curvatures, scratch):
 
 
 @bare
-def sum_curvatures(ws, held, effects, odds):
-    """The same for p (1 - p) and weights of communities only: nodes that are in none have no part in it."""
+def sum_curvatures(ws, held, curvatures, odds):
+    """The same for p (1 - p) alone."""
     scale = np.exp(ws.offset[0])
     for i in range(ws.n):
-        if held.size[i] == 0:
-            continue
         begin = 0 if ws.directed else i + 1
         e, communities = odds[begin:], held.which[i, : held.size[i]]
         fill(ws.seen_out[i, begin:], ws.exp_receiver[begin:], scale * ws.exp_sender[i], e)
         for k in communities:
             multiply(e, ws.exp_out[k, begin:])
         for j in range(e.size):
-            probability = e[j] / (1.0 + e[j])
-            e[j] = probability * (1.0 - probability)
+            e[j] = e[j] / (1.0 + e[j])
+        curvatures.senders[i] += take_curvatures(e, e, curvatures.receivers[begin:])
         for k in communities:
-            add(effects[k, begin:], e)
+            add(curvatures.effects[k, begin:], e)
 
 
 @inlined

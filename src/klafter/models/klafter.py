@@ -19,13 +19,13 @@ from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter
 from klafter.sampling.lfrm import as_draw
 from klafter.sampling.smoothing import smooth
-from klafter.search.descend import DOZENS, Outcome, Recipe, Task
+from klafter.search.descend import Outcome, Recipe, Task
 from klafter.search.parallel import run
 from klafter.search.restart import rebuilt, restart
 
 log = logging.getLogger("klafter")
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
-FEW_NODES = 500
+DOZENS, FEW_NODES = 50, 500
 RUNS, SWEEPS = (8, 12, 4), (120, 120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
 SPARSE_RUNS = (6, 6, 4)  # of the sparse engine, which has no sweeps that would grow shorter
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
@@ -140,6 +140,7 @@ class KLafter(Growing):
         weight_scale=3.2,
         offdiagonal_scale=1.4,
         degree_prior=5.0,
+        prior="auto",
         bridges=True,
         structure=0.5,
         n_init="auto",
@@ -160,6 +161,7 @@ class KLafter(Growing):
         self.weight_scale = weight_scale
         self.offdiagonal_scale = offdiagonal_scale
         self.degree_prior = degree_prior
+        self.prior = prior
         self.bridges = bridges
         self.structure = structure
         self.n_init = n_init
@@ -180,6 +182,7 @@ class KLafter(Growing):
     def _check_parameters(self, graph: Graph) -> None:
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
         check_choice(self, "link", ("auto", "logit", "cloglog", "exposure"))
+        check_choice(self, "prior", ("auto", "counts", "buffet"))
         check_choice(self, "bridges", (True, False))
         for name in ("temperature", "structure", "tol"):
             check_real(self, name, low=0.0)
@@ -282,13 +285,20 @@ class KLafter(Growing):
         problem, unit = self._problem(graph)
         warm = None if point is None else self._warm_state(graph, previous, point, unit)
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
-        tasks = [Task(r, n_runs, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(n_runs))]
+        tasks = [
+            Task(r, n_runs, seed, warm if r == 0 else None, self._counts(r))
+            for r, seed in enumerate(seeds.spawn(n_runs))
+        ]
         with announce_compilation():
             outcomes = run(partial(_job, problem, recipe, callback), tasks, self.n_jobs, client, stop)
             has_price = self.temperature > 0.0 or self.penalty > 0.0  # else more communities are always better
             if self.n_communities is None and has_price and not stop.is_set():
                 self._rebuild(tasks, outcomes, seeds.spawn(FINALISTS), partial(rebuilt, recipe, callback), client, stop)
         self._keep(graph, outcomes, unit)
+
+    def _counts(self, run: int) -> bool:
+        """Whether a restart learns how many communities a node holds: where the score is to choose, every second."""
+        return run % 2 == 0 if self.prior == "auto" else self.prior == "counts"
 
     def _rebuild(self, tasks: list[Task], outcomes: list[Outcome], seeds, job, client, stop) -> None:
         """The best restarts try to rebuild some of their communities; what they find takes their place."""
@@ -376,15 +386,16 @@ class KLafter(Growing):
         self.precision_ = best.problem.law.precision / unit**2
         self.memberships_ = self.point_.memberships.toarray().astype(np.int8)
         self.affinities_ = np.asarray(self.point_.affinities)
-        self.objective_ = best.objective
+        self.objective_ = best.score
         self.history_ = [line for outcome in outcomes for line in outcome.history]
         self.n_iter_ = best.history[-1].step
         self.converged_ = best.converged
+        self.prior_ = "counts" if best.problem.counts else "buffet"
         self.notes_ = _notes(best, unit)
 
 
 def _job(problem, recipe, callback, task, stop):
-    return restart(problem, recipe, task, callback, stop, smooth)
+    return restart(problem._replace(counts=task.counts), recipe, task, callback, stop, smooth)
 
 
 def _notes(best: Outcome, unit: float) -> list[str]:

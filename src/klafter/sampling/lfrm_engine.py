@@ -101,10 +101,10 @@ class LFRMEngine:
     def _descend(self, graph, problem: Problem, rng, n_steps: int = 10, tol: float = 1e-3) -> State:
         """An optimum of K-LAFTER at T = 1."""
         state = dense.init(problem, rng, neighbourhoods(problem, int(np.sqrt(graph.n_nodes)), rng))
-        value = objective(problem, state)
+        value = dense.score(problem, state)
         for _ in range(n_steps):
-            before, state = value, dense.step(problem, state, rng)
-            value = objective(problem, state)
+            before = value
+            state, value = dense.step(problem, state, value, rng)
             if before - value < tol * abs(value):
                 break
         return state

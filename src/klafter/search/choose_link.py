@@ -11,10 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from klafter.core.objective import objective
 from klafter.core.problem import Problem, State
 from klafter.graph import Graph
-from klafter.search.dense.weights import price_of_parameters
+from klafter.search.dense.score import score
 from klafter.search.descend import Task
 from klafter.search.restart import restart
 from klafter.search.sparse import fit as large
@@ -44,7 +43,7 @@ def search_if_better(model, graph: Graph, seeds, callback, stop) -> large.Outcom
 
 def described_by_logit(problem: Problem, state: State) -> float:
     """Q and the price of W, b and sociality."""
-    return objective(problem, state) + price_of_parameters(problem, state)
+    return score(problem, state)
 
 
 def described_by_exposure(outcome: large.Outcome) -> float:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.objective import data_loss, objective
+from klafter.core.objective import data_loss
 from klafter.core.problem import Problem, State
 from klafter.core.workspace import open_workspace
 from klafter.search.dense import engine as dense
-from klafter.search.dense.score import everyone, is_handful, score
+from klafter.search.dense.score import score
 from klafter.search.progress import Progress, Step, iterate
-
-DOZENS = 50  # nodes below which every community is small
 
 
 class Recipe(NamedTuple):
@@ -36,17 +33,14 @@ class Task(NamedTuple):
     n_runs: int
     seed: np.random.SeedSequence
     state: State | None
+    counts: bool = False  # the prior: learned counts, or the buffet's
 
 
 class Outcome(NamedTuple):
-    """Where a descent ended, how it came there, and the draws around it.
-
-    ``score``, the objective and the Laplace evidence of free weights, compares descents.
-    """
+    """Where a descent ended, its score F, how it came there, and the draws around it."""
 
     state: State
     problem: Problem
-    objective: float
     score: float
     history: list[Step]
     converged: bool
@@ -85,38 +79,33 @@ class Descent:
             self.stop.set()
         return told
 
-    def move(self, pair: tuple[Problem, State]) -> tuple[Problem, State]:
-        problem, state = pair
+    def move(self, where: tuple[Problem, State, float]) -> tuple[Problem, State, float]:
+        problem, state, value = where
         most, fixed = self.recipe.max_communities, self.recipe.n_communities is not None
-        state = dense.step(problem, state, self.rng, max_communities=most, fixed=fixed)
-        return refit_law(problem, state), state
+        state, value = dense.step(problem, state, value, self.rng, max_communities=most, fixed=fixed)
+        other = refit_law(problem, state)
+        return other, state, value if other is problem else score(other, state)
 
     def run(self, problem: Problem, state: State) -> Outcome:
-        """Moves until Q hardly falls; none if the restart was stopped before."""
+        """Moves until the score hardly falls; none if the restart was stopped before."""
         recipe, history, converged = self.recipe, [], False
 
-        def note(t, problem, state):
-            value = objective(problem, state)
+        def note(t, state, value):
             history.append(Step(self.task.run, t, time.perf_counter() - self.begun, value, len(state.z)))
-            return value
 
-        def done(t, pair):
+        def done(t, where):
             nonlocal converged
-            before, value = history[-1].objective, note(t + 1, *pair)
-            converged = before - value < recipe.tol * max(1.0, abs(value))
-            return self.report("search", t + 1, recipe.max_iter, value, pair[1]) or converged
+            _, state, value = where
+            converged = history[-1].objective - value < recipe.tol * max(1.0, abs(value))
+            note(t + 1, state, value)
+            return self.report("search", t + 1, recipe.max_iter, value, state) or converged
 
         problem = refit_law(problem, state)
-        note(0, problem, state)
+        value = score(problem, state)
+        note(0, state, value)
         n_steps = 0 if self.stopped() else recipe.max_iter
-        problem, state = iterate(self.move, (problem, state), n_steps, done, self.stop)
-        lowest = score(problem, state, paying(problem)(state))
-        return Outcome(state, problem, history[-1].objective, lowest, history, converged, [])
-
-
-def paying(problem: Problem) -> Callable:
-    """Marks the communities that must pay for their weights: all, or handfuls where every community is small."""
-    return everyone if problem.dyads.n >= DOZENS else is_handful
+        problem, state, value = iterate(self.move, (problem, state, value), n_steps, done, self.stop)
+        return Outcome(state, problem, value, history, converged, [])
 
 
 def by_score(outcome: Outcome) -> float:

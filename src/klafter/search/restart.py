@@ -6,36 +6,38 @@ from collections.abc import Callable
 
 import numpy as np
 
-from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, copy_state
 from klafter.search.dense import engine as dense
 from klafter.search.dense.communities import largest, without_majorities
-from klafter.search.descend import Descent, Outcome, Recipe, Task, by_score, paying
-from klafter.search.moves.death import prune
-from klafter.search.moves.rebuild import rebuild
-from klafter.search.moves.row_reset import reset_sweep
+from klafter.search.dense.score import score
+from klafter.search.descend import Descent, Outcome, Recipe, Task, by_score
+from klafter.search.moves.death import deaths
+from klafter.search.moves.proposal import accept
+from klafter.search.moves.rebuild import propose_rebuild
+from klafter.search.moves.row_reset import resets
 from klafter.search.progress import iterate
-from klafter.search.starts import above_the_mean, neighbourhoods
+from klafter.search.starts import above_the_mean, neighbourhoods, partition
 
 SMOOTH_PENALTY = -2.0
 COOL = 0.5  # of the temperature, on the way to a richer state
 BINARY_STEPS = 3  # on which values are only large or small, before they count
-SMALL, MOST_STARTS = 240, 3
+PARTITIONS = 2  # starts at covers of everyone, besides the one at few communities or none
 TRIES, SEVERAL, PATIENCE = 40, 300, 15  # to rebuild communities, on networks of up to so many nodes, so many in vain
 
 
 def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth: Callable | None = None) -> Outcome:
-    """Descend from a start, and again from a richer state; smooth around that, and descend from where it ended.
+    """Descend from some starts, and again from a richer state; smooth around that, and descend from where it ended.
 
-    Not from sweeps without sociality: communities that stand in for it would start the search badly.
+    Not from sweeps without sociality: communities that stand in for it would start the search badly. Sweeps are of the
+    buffet's posterior, whichever prior the descents have.
     """
     descent = Descent(recipe, task, callback, stop)
     rng, run = descent.rng, descent.run
-    best = run(problem, first_state(problem, recipe, task, rng, 0))
-    for t in range(1, n_starts(problem, recipe, task)):
+    best = run(problem, first_state(problem, recipe, task, rng))
+    for _ in range(n_partitions(recipe, task)):
         if descent.stopped():
             break
-        best = min(best, run(problem, first_state(problem, recipe, task, rng, t)), key=by_score)
+        best = min(best, run(problem, covering_state(problem, recipe, rng)), key=by_score)
     rich = best.state
     if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem, rich, recipe, rng, stop)
@@ -43,7 +45,7 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
     posterior, state = unsocial(best.problem, rich) if alone else (best.problem, rich)
-    draws = smooth(posterior, state, recipe, rng, descent.report, stop) if smooth else []
+    draws = smooth(posterior._replace(counts=False), state, recipe, rng, descent.report, stop) if smooth else []
     if draws and not alone and recipe.n_communities is None and not descent.stopped():
         best = min(best, run(best.problem, lean(best.problem, recipe, draws[-1])), key=by_score)
     return best._replace(draws=draws)
@@ -53,32 +55,30 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
     """The outcome of a restart, or the better one that rebuilding some of its communities led to; the draws stay."""
     task, outcome = pair
     problem, descent = outcome.problem, Descent(recipe, task, callback, stop)
-    n, judged = problem.dyads.n, paying(problem)
-    n_tries = int(TRIES * min(1.0, (SEVERAL / n) ** 2))
-    in_vain, last = 0, None
+    n_tries = int(TRIES * min(1.0, (SEVERAL / problem.dyads.n) ** 2))
+    in_vain, lowest = 0, outcome.score
 
-    def step(state):
-        return rebuild(problem, state, judged, descent.rng, recipe.max_communities)
+    def step(where):
+        state, value = where
+        if not len(state.z):
+            return where
+        proposal = propose_rebuild(problem, state, value, descent.rng, recipe.max_communities)
+        return where if proposal is None else accept(problem, state, value, proposal)
 
-    def done(t, state):
-        nonlocal in_vain, last
-        in_vain, last = (in_vain + 1 if state is last else 0), state
-        told = descent.report("rebuilding", t + 1, n_tries, objective(problem, state), state)
+    def done(t, where):
+        nonlocal in_vain, lowest
+        in_vain, lowest = (in_vain + 1 if where[1] == lowest else 0), where[1]
+        told = descent.report("rebuilding", t + 1, n_tries, where[1], where[0])
         return told or in_vain == PATIENCE
 
-    first = reset_sweep(problem, outcome.state, descent.rng)
-    state = iterate(step, first, n_tries, done, stop)
+    first = resets(problem, outcome.state, outcome.score, descent.rng)
+    state, _ = iterate(step, first, n_tries, done, stop)
     return min(outcome, descent.run(problem, copy_state(state)), key=by_score)._replace(draws=outcome.draws)
 
 
-def n_starts(problem: Problem, recipe: Recipe, task: Task) -> int:
-    """Descents of which the best goes on: several on small networks, where they cost little and often end high.
-
-    Every second restart is there for predictions, and makes one.
-    """
-    if task.state is not None or recipe.n_communities is not None or task.run % 2:
-        return 1
-    return max(1, min(MOST_STARTS, SMALL // problem.dyads.n))
+def n_partitions(recipe: Recipe, task: Task) -> int:
+    """Descents from covers of everyone. Every second restart is there for predictions, and makes none."""
+    return 0 if task.state is not None or recipe.n_communities is not None or task.run % 2 else PARTITIONS
 
 
 def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
@@ -88,8 +88,10 @@ def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
     has more communities than its mode: a chain that begins with too many loses them sooner than it finds them.
     """
 
+    cool = cooler(problem)
+
     def move(state):
-        return dense.grow(cooler(problem), copy_state(state), rng, recipe.max_communities)
+        return dense.grow(cool, state, score(cool, state), rng, recipe.max_communities)[0]
 
     return iterate(move, state, 1, lambda t, state: True, stop)
 
@@ -101,16 +103,19 @@ def cooler(problem: Problem) -> Problem:
 
 
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
-    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay.
-
-    On networks of a few dozen nodes, where every community is small, only handfuls have to.
-    """
-    state = prune(problem, without_majorities(problem, copy_state(draw)), paying(problem))
-    return largest(state, recipe.max_communities)
+    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay."""
+    state = without_majorities(problem, copy_state(draw))
+    return largest(deaths(problem, state, score(problem, state))[0], recipe.max_communities)
 
 
-def first_state(problem: Problem, recipe: Recipe, task: Task, rng, t: int) -> State:
-    """The t-th start: a state given (warm start), or communities around random nodes, or none, in turn.
+def covering_state(problem: Problem, recipe: Recipe, rng) -> State:
+    """A start at which everyone who has links is in a community."""
+    z = partition(problem, rng)
+    return dense.init(problem, rng, z[np.argsort(-z.sum(axis=1), kind="stable")[: recipe.max_communities]])
+
+
+def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
+    """A first start: a state given (warm start), or communities around random nodes, or none, in turn.
 
     Where links have values, large ones would draw the first communities to where two overlap; so the search begins
     with the communities of the links above the mean.
@@ -119,14 +124,14 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng, t: int) -> St
         return copy_state(task.state)
     size = recipe.n_communities
     if size is None:
-        size = min(recipe.max_communities, int(np.sqrt(problem.dyads.n)) if (task.run + t) % 2 else 0)
+        size = min(recipe.max_communities, int(np.sqrt(problem.dyads.n)) if task.run % 2 else 0)
     if problem.law.logistic:
         return dense.init(problem, rng, neighbourhoods(problem, size, rng))
     binary = above_the_mean(problem)
     state = dense.init(binary, rng, neighbourhoods(binary, size, rng))
+    value, fixed = score(binary, state), recipe.n_communities is not None
     for _ in range(BINARY_STEPS):
-        fixed = recipe.n_communities is not None
-        state = dense.step(binary, state, rng, max_communities=recipe.max_communities, fixed=fixed)
+        state, value = dense.step(binary, state, value, rng, max_communities=recipe.max_communities, fixed=fixed)
     return dense.init(problem, rng, state.z)
 
 

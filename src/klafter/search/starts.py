@@ -1,10 +1,14 @@
 """First memberships for the search."""
 
+import networkx as nx
 import numpy as np
+from scipy import sparse
 
 from klafter.core.families import FAMILIES
 from klafter.core.problem import Problem
 from klafter.graph import Rows
+
+SPREAD = 1.5  # resolutions of partitions lie between 2^-SPREAD and 2^SPREAD
 
 
 def neighbourhoods(problem: Problem, n_communities: int, rng) -> np.ndarray:
@@ -20,6 +24,24 @@ def neighbourhoods(problem: Problem, n_communities: int, rng) -> np.ndarray:
     for k, i in enumerate(rng.choice(n, n_communities, replace=not enough, p=degree / degree.sum())):
         z[k, links.node[links.start[i] : links.start[i + 1]]] = 1
         z[k, i] = 1
+    return z
+
+
+def partition(problem: Problem, rng) -> np.ndarray:
+    """Groups of high modularity at a random resolution, those of a single node left out: (K, n) of 0/1.
+
+    A cover in which everyone is somewhere: between that and a few in a few communities no single move pays, so that
+    searches from nothing hardly visit it.
+    """
+    n, links = problem.dyads.n, problem.dyads.links_out
+    matrix = sparse.csr_array((np.maximum(links.value, 0.0), links.node, links.start), shape=(n, n))
+    resolution, seed = 2.0 ** rng.uniform(-SPREAD, SPREAD), int(rng.integers(2**31))
+    network = nx.from_scipy_sparse_array(matrix + matrix.T)
+    groups = nx.community.louvain_communities(network, resolution=resolution, seed=seed)
+    groups = sorted(sorted(group) for group in groups if len(group) > 1)
+    z = np.zeros((len(groups), n), np.uint8)
+    for k, group in enumerate(groups):
+        z[k, group] = 1
     return z
 
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from klafter.core.objective import objective
 from klafter.datasets import load_dataset
 from klafter.evaluation.comparison import mean_and_error
 from klafter.evaluation.reproduce.curves import posterior
@@ -76,10 +75,10 @@ def search(graph, size: int, seed: int, max_iter: int) -> tuple[int, bool, int]:
     """Rounds of K-LAFTER at T = 1, whether it converged, and the communities it found."""
     rng, problem = np.random.default_rng(seed), posterior(graph)
     state = dense.init(problem, rng, neighbourhoods(problem, size, rng))
-    value = objective(problem, state)
+    value = dense.score(problem, state)
     for t in range(1, max_iter + 1):
-        state = dense.step(problem, state, rng)
-        before, value = value, objective(problem, state)
+        before = value
+        state, value = dense.step(problem, state, value, rng)
         if before - value < TOL * abs(value):
             return t, True, len(state.z)
     return max_iter, False, len(state.z)

@@ -93,7 +93,8 @@ def klafter_steps(train: Graph, rng, n_smooth: int, n_restarts: int = RESTARTS) 
 
         states = each(lambda _, rng: dense.init(problem, rng, neighbourhoods(problem, START, rng)), rngs)
         yield "search", states
-        states = each(lambda state, rng: dense.grow(cooler(problem), state, rng), states)
+        cool = cooler(problem)
+        states = each(lambda state, rng: dense.grow(cool, state, dense.score(cool, state), rng)[0], states)
         yield "search", states
         pairs = [unsocial(problem, state) if r % 2 else (problem, state) for r, state in enumerate(states)]
         problems = [p._replace(priors=p.priors._replace(penalty=SMOOTH_PENALTY)) for p, _ in pairs]

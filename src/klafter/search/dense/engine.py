@@ -1,22 +1,22 @@
 """The dense engine of K-LAFTER: any family, full W, one row of dyads at a time; to some thousand nodes.
 
-    init(problem, rng) -> State         step(problem, state, rng) -> State         objective(problem, state) -> Q
+    init(problem, rng) -> State      step(problem, state, value, rng) -> State, F      score(problem, state) -> F
 
-A step is a round of flips and weights, births, merges, splits and deaths. Q never rises.
+A step is a round of flips and weights, births, merges, splits and deaths. The score never rises.
 """
 
 import numpy as np
 
-from klafter.core.objective import objective
-from klafter.core.problem import Problem, State, add_communities, copy_state, empty_state
+from klafter.core.problem import Problem, State, add_communities, empty_state
+from klafter.search.dense.score import score
 from klafter.search.dense.weights import FINE, fit_weights
 from klafter.search.moves.birth import give_birth
 from klafter.search.moves.death import deaths
-from klafter.search.moves.flip import SWEEPS, flip_sweep
+from klafter.search.moves.flip import SWEEPS, sweep
 from klafter.search.moves.merge import merges
 from klafter.search.moves.split import splits
 
-__all__ = ["grow", "init", "objective", "step"]
+__all__ = ["grow", "init", "score", "step"]
 
 ROUNDS = 6  # of births before communities are merged, split and deleted
 
@@ -29,24 +29,26 @@ def init(problem: Problem, rng, memberships: np.ndarray | None = None) -> State:
     return state
 
 
-def grow(problem: Problem, state: State, rng, max_communities: int = 2**31, nodes=None, tol: float = FINE) -> State:
+def grow(
+    problem: Problem, state: State, value: float, rng, max_communities: int = 2**31, nodes=None, tol: float = FINE
+) -> tuple[State, float]:
     """Births until none pays, with flips and weights between them; ``nodes`` are seeds and flip (None is all)."""
     for _ in range(ROUNDS):
         n_before = len(state.z)
-        state = give_birth(problem, state, rng, max_communities, nodes)
+        state, value = give_birth(problem, state, value, rng, max_communities, nodes)
         if len(state.z) == n_before:
             break
-        state = flip_sweep(problem, state, rng, 1, nodes, tol)
-    return flip_sweep(problem, state, rng, SWEEPS, nodes, tol)
+        state, value = sweep(problem, state, value, rng, 1, nodes, tol)
+    return sweep(problem, state, value, rng, SWEEPS, nodes, tol)
 
 
-def step(problem: Problem, state: State, rng, *, max_communities: int = 2**31, fixed: bool = False) -> State:
+def step(
+    problem: Problem, state: State, value: float, rng, *, max_communities: int = 2**31, fixed: bool = False
+) -> tuple[State, float]:
     """One round of all moves; ``fixed`` keeps the number of communities."""
-    state = copy_state(state)
     if fixed:
-        return flip_sweep(problem, state, rng)
-    state = grow(problem, state, rng, max_communities)
-    value = objective(problem, state)
+        return sweep(problem, state, value, rng)
+    state, value = grow(problem, state, value, rng, max_communities)
     state, value = merges(problem, state, value)
     state, value = splits(problem, state, value, max_communities)
-    return deaths(problem, state, value)[0]
+    return deaths(problem, state, value)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from klafter.core.cover_price import set_membership
-from klafter.core.objective import next_gain
+from klafter.core.objective import flip_gain, next_gain
 from klafter.core.rows import load_rows, shift_row
 from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, kernel
@@ -58,10 +58,40 @@ def flip_rows(ws, nodes, only, passes, thresholds):
                     free = k == only and (ws.size[k] > 1 or ws.z[k, i] == 0)
                 thresholds[k] = TINY_GAIN if free else np.inf
             fall = flip_row(ws, i, thresholds)
+            if fall == 0.0 and only < 0:
+                fall = swap_row(ws, i, thresholds)
             total += fall
             if fall == 0.0:
                 break
     return total
+
+
+@bare
+def swap_row(ws, i, thresholds):
+    """The exchange of one community of i for another that lowers Q most, of which either half alone may be dear.
+
+    Returns the fall of Q, 0 if none falls.
+    """
+    n_communities, best, leave, join = ws.z.shape[0], TINY_GAIN, -1, -1
+    if ws.n_held[i] == 0:
+        return 0.0
+    for k in range(n_communities):
+        if not ws.z[k, i] or ws.size[k] == 1:
+            continue
+        gone = flip_gain(ws, i, k, thresholds)
+        apply_flip(ws, i, k)
+        for m in range(n_communities):
+            if m != k and not ws.z[m, i] and ws.size[m] > 0:
+                gain = gone + flip_gain(ws, i, m, thresholds)
+                if gain > best:
+                    best, leave, join = gain, k, m
+        apply_flip(ws, i, k)
+    if leave < 0:
+        return 0.0
+    apply_flip(ws, i, leave)
+    apply_flip(ws, i, join)
+    refresh_effects(ws, i)
+    return best
 
 
 @bare

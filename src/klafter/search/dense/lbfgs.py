@@ -17,6 +17,7 @@ from klafter.search.dense.weights_kernels import (
     Sums,
     add_links,
     collect,
+    fill_precisions,
     gather,
     n_free,
     new_sums,
@@ -82,20 +83,11 @@ def dot(a, b):
 @bare
 def set_prior(ws, work):
     """Precision and lower bound of every parameter, in the order of ``gather``."""
-    priors, t = ws.priors, 0
-    for k in range(ws.z.shape[0]):
-        for m in range(0 if ws.directed else k, ws.z.shape[0]):
-            work.precisions[t] = priors.diagonal if k == m else priors.offdiagonal
-            t += 1
+    fill_precisions(ws, work.precisions)
     work.lows[:] = max(ws.lower, -BOUND)
-    if ws.has_offset:
-        work.precisions[t] = priors.offset
-        if ws.lower == 0.0:
-            work.lows[t] = FLOOR
-        t += 1
-    rest = work.precisions[t:]
-    for u in range(rest.size):
-        rest[u] = priors.coefficient if u >= rest.size - ws.coefficients.size else priors.sociality
+    if ws.has_offset and ws.lower == 0.0:
+        n_communities = ws.z.shape[0]
+        work.lows[n_communities**2 if ws.directed else n_communities * (n_communities + 1) // 2] = FLOOR
 
 
 @bare

@@ -1,8 +1,9 @@
-"""What states are compared by beyond Q: the Laplace evidence of the weights that they leave free.
+"""The score F of a state, by which everything is judged: minus the log joint probability of links and memberships.
 
-    score = Q + T/2 sum log(1 + curvature / precision)
+    F = Q + T/2 sum log(1 + curvature / precision)
 
-over the weights that touch some communities: all of them, or the small ones of a network of a few dozen nodes.
+over all free parameters theta = (W, b, s, r, g): Laplace's method for the integral over them, with the diagonal of the
+Hessian. At T = 0 it is Q, the objective of the paper.
 """
 
 import numpy as np
@@ -12,30 +13,12 @@ from klafter.core.problem import Problem, State
 from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.dense.weights_kernels import laplace_evidence
 
-FEW, SHARE, TENTH = 3, 1 / 20, 1 / 10  # members, or share of all nodes, of a small community; above a tenth none is
+
+def score(problem: Problem, state: State, most: float = np.inf) -> float:
+    """F of a state; Q alone where that is above ``most`` already."""
+    return score_of(open_workspace(problem, state), most)
 
 
-def is_handful(state: State) -> np.ndarray:
-    """Which communities have so few members that they may be one node's oddity."""
-    n = state.z.shape[1]
-    return state.z.sum(axis=1) <= max(min(FEW, TENTH * n), SHARE * n)
-
-
-def everyone(state: State) -> np.ndarray:
-    """All communities, as marks."""
-    return np.ones(len(state.z), bool)
-
-
-def score(problem: Problem, state: State, among: np.ndarray, most: float = np.inf) -> float:
-    """Q, and the evidence of the free weights of the communities that are marked; Q alone if that is above ``most``."""
-    return score_of(open_workspace(problem, state), among, most)
-
-
-def score_of(ws: Workspace, among: np.ndarray, most: float = np.inf) -> float:
+def score_of(ws: Workspace, most: float = np.inf) -> float:
     value = total(ws)
-    return value + laplace_evidence(ws, among) if value < most else value
-
-
-def free_weight_evidence(problem: Problem, state: State) -> float:
-    """The Laplace evidence of all free weights."""
-    return laplace_evidence(open_workspace(problem, state), everyone(state))
+    return value + laplace_evidence(ws) if value < most else value

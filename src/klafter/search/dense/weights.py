@@ -93,12 +93,3 @@ def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, to
     state = copy_state(state)
     fit_parameters(open_workspace(problem, state), iterations, tol)
     return state
-
-
-def price_of_parameters(problem: Problem, state: State) -> float:
-    """T/2 sum of log(1 + curvature / precision) over W, b, s, r and g: what Laplace's method charges for them."""
-    free = free_entries(problem, state)
-    curvatures = derivatives(open_workspace(problem, copy_state(state)), True)[2]
-    return (
-        0.5 * problem.priors.temperature * float(np.log1p(curvatures / _precisions(problem, free, len(state.z))).sum())
-    )

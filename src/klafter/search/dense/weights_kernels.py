@@ -146,32 +146,45 @@ def derivatives(ws, with_curvature):
 
 
 @kernel
-def laplace_evidence(ws, among):
-    """T/2 sum of log(1 + curvature / precision) over the weights that touch the communities that are marked.
+def laplace_evidence(ws):
+    """T/2 sum of log(1 + curvature / precision) over all free parameters, those of empty communities left out.
 
-    What Laplace's method charges for weights that are free: Q is a mode and gives every further weight away, so a move
-    that adds communities must also pay for the weights that they bring.
+    Q is a mode and gives every further parameter away; integrated out, each costs what it was free to do.
     """
-    if ws.priors.temperature == 0.0 or not among.any():
+    if ws.priors.temperature == 0.0:
         return 0.0
     members, curvatures = list_members(ws), new_sums(ws)
     if all_exp_safe(ws):
-        sum_curvatures(ws, list_held(ws), curvatures.effects, ws.out.e)
+        sum_curvatures(ws, list_held(ws), curvatures, ws.out.e)
     else:
         sum_derivatives(ws, True, new_sums(ws), curvatures, np.zeros((3, ws.n)), not ws.law.linear_links)
-    return sum_evidence(ws, among, as_vector(ws, members, curvatures))
+    vector = as_vector(ws, members, curvatures)
+    return sum_evidence(ws, vector, np.empty(vector.size))
 
 
 @bare
-def sum_evidence(ws, among, curvatures):
-    total, t = 0.0, 0
+def sum_evidence(ws, curvatures, precisions):
+    total = 0.0
+    fill_precisions(ws, precisions)
+    for t in range(curvatures.size):
+        total += np.log1p(curvatures[t] / precisions[t])
+    return 0.5 * ws.priors.temperature * total
+
+
+@bare
+def fill_precisions(ws, precisions):
+    """The precision of every free parameter's prior, in the order of ``gather``."""
+    priors, t = ws.priors, 0
     for k in range(ws.z.shape[0]):
         for m in range(0 if ws.directed else k, ws.z.shape[0]):
-            if among[k] or among[m]:
-                precision = ws.priors.diagonal if m == k else ws.priors.offdiagonal
-                total += np.log1p(curvatures[t] / precision)
+            precisions[t] = priors.diagonal if k == m else priors.offdiagonal
             t += 1
-    return 0.5 * ws.priors.temperature * total
+    if ws.has_offset:
+        precisions[t] = priors.offset
+        t += 1
+    rest = precisions[t:]
+    for u in range(rest.size):
+        rest[u] = priors.coefficient if u >= rest.size - ws.coefficients.size else priors.sociality
 
 
 @bare

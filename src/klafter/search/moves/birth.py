@@ -1,41 +1,46 @@
-"""Births: a community grows from a seed into an empty column, and stays if it pays for its weights."""
+"""Births: a community grows from a seed into an empty column, and stays if the score falls."""
 
 import numpy as np
 
-from klafter.core.objective import total
 from klafter.core.problem import Problem, State, add_communities
 from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.dense.birth_kernels import clear_column, propose_birth
 from klafter.search.dense.communities import drop_empty
+from klafter.search.dense.score import score_of
+from klafter.search.dense.weights_kernels import laplace_evidence
 from klafter.search.moves import proposal
 
 
-def births(ws: Workspace, seeds: np.ndarray, slots: np.ndarray) -> tuple[float, int]:
-    """Propose a community at each seed while columns are empty; returns the fall of Q and how many were accepted.
+def births(ws: Workspace, value: float, seeds: np.ndarray, slots: np.ndarray) -> tuple[float, int]:
+    """Propose a community at each seed while columns are empty; returns the score and how many were accepted.
 
     Every third seed lends its partners to a community that need not link inside.
     """
-    fall, born = 0.0, 0
+    born, evidence = 0, laplace_evidence(ws)
     for t, seed in enumerate(seeds.tolist()):
         if born == len(slots):
             break
-        before = total(ws) if proposal.CHECKED else 0.0
-        gain, evidence = propose_birth(ws, seed, slots[born], t % 3 != 2)
-        if not proposal.is_accepted("birth", gain, evidence):
+        gain, own_evidence = propose_birth(ws, seed, slots[born], t % 3 != 2)
+        there = laplace_evidence(ws) if gain > own_evidence else np.inf
+        fall = gain + evidence - there
+        if not proposal.is_accepted(fall):
             clear_column(ws, slots[born])
             continue
         if proposal.CHECKED:
-            proposal.check_claim("birth", before, gain, total(ws))
-        fall, born = fall + gain, born + 1
-    return fall, born
+            proposal.check_claim("birth", value, fall, score_of(ws))
+        value, evidence, born = value - fall, there, born + 1
+    return value, born
 
 
-def give_birth(problem: Problem, state: State, rng, max_communities: int, seeds=None) -> State:
+def give_birth(
+    problem: Problem, state: State, value: float, rng, max_communities: int, seeds=None
+) -> tuple[State, float]:
     """One round of births from seeds (None: all nodes), in random order."""
     n, k = problem.dyads.n, len(state.z)
     slots = min(1 + k // 4, max_communities - k)
     if slots <= 0:
-        return state
-    state = add_communities(state, np.zeros((slots, n)), 0.0)
-    births(open_workspace(problem, state), rng.permutation(n if seeds is None else seeds), np.arange(k, k + slots))
-    return drop_empty(state)
+        return state, value
+    wider = add_communities(state, np.zeros((slots, n)), 0.0)
+    order = rng.permutation(n if seeds is None else seeds)
+    value, born = births(open_workspace(problem, wider), value, order, np.arange(k, k + slots))
+    return (drop_empty(wider), value) if born else (state, value)

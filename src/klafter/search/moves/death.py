@@ -1,20 +1,17 @@
 """Deaths: a community is deleted, its members are assigned anew, and weights may take over what it explained."""
 
-from collections.abc import Callable
-
 import numpy as np
 
-from klafter.core.problem import Problem, State, keep_communities
+from klafter.core.problem import Problem, State
 from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.dense.communities import folded, without
-from klafter.search.dense.score import everyone, score, score_of
 from klafter.search.dense.weights import ROUGH, fit_weights
 from klafter.search.moves.flip import polish
 from klafter.search.moves.proposal import LEAST_FALL, Proposal, accept
 from klafter.search.moves.row_reset import reset_nodes
 
 LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
-NEAR, HEAVY = 20.0, 0.05  # rise up to which a death is tried with new weights everywhere; share of Q if large
+NEAR, HEAVY = 20.0, 0.05  # rise up to which a death is tried with new weights everywhere; share of F if large
 
 
 def delete_and_reassign(problem: Problem, state: State, k: int) -> tuple[State, Workspace]:
@@ -29,13 +26,13 @@ def delete_and_reassign(problem: Problem, state: State, k: int) -> tuple[State, 
 
 
 def propose_death(problem: Problem, state: State, value: float, k: int) -> Proposal:
-    """The state without community k; where the objective hardly rises, with all weights fitted again."""
+    """The state without community k; where the score hardly rises, with all weights fitted again."""
     nodes = np.flatnonzero(state.z[k])
     large = len(nodes) > LARGE * problem.dyads.n
     candidate = folded(problem, state, k) if large else delete_and_reassign(problem, state, k)[0]
     candidate, there = polish(problem, candidate, (), nodes)
     near = max(NEAR, HEAVY * abs(value)) if large else NEAR
-    if value - LEAST_FALL["death"] < there < value + near:
+    if value - LEAST_FALL < there < value + near:
         candidate, there = polish(problem, fit_weights(problem, candidate, tol=ROUGH), (), nodes)
     return Proposal("death", candidate, nodes, there)
 
@@ -46,23 +43,3 @@ def deaths(problem: Problem, state: State, value: float) -> tuple[State, float]:
         if k < len(state.z):
             state, value = accept(problem, state, value, propose_death(problem, state, value, k))
     return state, value
-
-
-def prune(problem: Problem, state: State, judged: Callable = everyone) -> State:
-    """The state without the communities whose removal lowers the score, smallest first. Q may rise.
-
-    ``judged`` marks the communities whose weights count in the score; where it hardly rises all weights are refitted.
-    """
-    state = keep_communities(state, np.argsort(-state.z.sum(axis=1), kind="stable"))
-    here, before = score(problem, state, judged(state)), state
-    for k in range(len(state.z) - 1, -1, -1):
-        if not judged(state)[k]:
-            continue
-        candidate, ws = delete_and_reassign(problem, state, k)
-        there = score_of(ws, judged(candidate), here + NEAR)
-        if here <= there < here + NEAR:
-            candidate = fit_weights(problem, candidate, tol=ROUGH)
-            there = score(problem, candidate, judged(candidate))
-        if there < here:
-            state, here = candidate, there
-    return state if state is before else fit_weights(problem, state)

@@ -1,21 +1,25 @@
-"""Flips: nodes join and leave communities one at a time while the objective falls, and weights follow.
+"""Flips: nodes join, leave and change communities one at a time while Q falls, and weights follow.
 
-The kernel judges each flip by its gain, which must exceed a threshold: rounding here, logit(u) in a Gibbs sampler.
+A flip is judged at given weights, by a kernel and by Q, whose change is exact and cheap: must exceed a threshold,
+rounding here, logit(u) in a Gibbs sampler. A sweep of flips with the weights that follow is a proposal like any other.
 """
 
 import numpy as np
 
 from klafter.core.objective import total
-from klafter.core.problem import Problem, State
+from klafter.core.problem import Problem, State, copy_state
 from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.dense.communities import drop_empty
 from klafter.search.dense.flip_kernels import PASSES, descend
+from klafter.search.dense.score import score, score_of
 from klafter.search.dense.weights import FINE, ITERATIONS, fit_parameters
 from klafter.search.dense.weights_kernels import fit_column
 from klafter.search.moves import proposal
+from klafter.search.moves.proposal import Proposal, accept
 
 SWEEPS = 3  # of flips and weights between moves
 POLISH = 2  # rounds of weights and flips before a move is judged
+LEAST_FALL = 1e-6  # of Q by flips, below which a sweep was the last
 
 
 def flip_nodes(ws: Workspace, nodes: np.ndarray) -> float:
@@ -36,13 +40,32 @@ def flip_sweep(problem: Problem, state: State, rng, sweeps: int = SWEEPS, nodes=
         if alive is not state:
             state, ws = alive, open_workspace(problem, alive)
         fit_parameters(ws, ITERATIONS, tol)
-        if fall < 1e-6:
+        if fall < LEAST_FALL:
             break
     return state
 
 
+def propose_sweep(problem: Problem, state: State, rng, sweeps: int, nodes=None, tol: float = FINE) -> Proposal:
+    """The state after sweeps of flips and weights."""
+    concerned = np.arange(problem.dyads.n) if nodes is None else nodes
+    candidate = flip_sweep(problem, copy_state(state), rng, sweeps, nodes, tol)
+    return Proposal("sweep", candidate, concerned, score(problem, candidate))
+
+
+def sweep(
+    problem: Problem, state: State, value: float, rng, sweeps: int = SWEEPS, nodes=None, tol: float = FINE
+) -> tuple[State, float]:
+    """Sweeps, one after the other, as long as the score falls."""
+    for _ in range(sweeps):
+        before = state
+        state, value = accept(problem, state, value, propose_sweep(problem, state, rng, 1, nodes, tol))
+        if state is before:
+            break
+    return state, value
+
+
 def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[State, float]:
-    """Fit the weights of some communities and the memberships of some nodes; the state, and Q there."""
+    """Fit the weights of some communities and the memberships of some nodes; the state, and its score."""
     ws = open_workspace(problem, state)
     for _ in range(POLISH):
         for k in columns:
@@ -50,4 +73,4 @@ def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[
                 fit_column(ws, k, False)
         if flip_nodes(ws, nodes) == 0.0:
             break
-    return drop_empty(state), total(ws)
+    return drop_empty(state), score_of(ws)

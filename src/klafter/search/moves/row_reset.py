@@ -4,9 +4,11 @@ from klafter.core.objective import total
 from klafter.core.problem import Problem, State, copy_state
 from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.dense.row_reset import reset_rows
+from klafter.search.dense.score import score
 from klafter.search.dense.weights import FINE, ITERATIONS, fit_parameters
 from klafter.search.moves import proposal
 from klafter.search.moves.flip import flip_sweep
+from klafter.search.moves.proposal import Proposal, accept
 
 ROUNDS = 6  # of resets of all nodes
 WORTH_A_ROUND = 0.1  # fall of Q by resets from which weights follow
@@ -21,13 +23,23 @@ def reset_nodes(ws: Workspace, nodes) -> float:
     return fall
 
 
-def reset_sweep(problem: Problem, state: State, rng, tol: float = FINE) -> State:
-    """All rows are reset, with flips and weights after each round, until none gains."""
+def propose_resets(problem: Problem, state: State, rng, tol: float = FINE) -> Proposal | None:
+    """The state after all rows were reset, with flips and weights; None where hardly any row gains."""
+    nodes, candidate = rng.permutation(problem.dyads.n), copy_state(state)
+    ws = open_workspace(problem, candidate)
+    if reset_nodes(ws, nodes) < WORTH_A_ROUND:
+        return None
+    fit_parameters(ws, ITERATIONS, tol)
+    candidate = flip_sweep(problem, candidate, rng, tol=tol)
+    return Proposal("row resets", candidate, nodes, score(problem, candidate))
+
+
+def resets(problem: Problem, state: State, value: float, rng, tol: float = FINE) -> tuple[State, float]:
+    """Rounds of resets as long as the score falls."""
     for _ in range(ROUNDS):
-        state = copy_state(state)
-        ws = open_workspace(problem, state)
-        if reset_nodes(ws, rng.permutation(problem.dyads.n)) < WORTH_A_ROUND:
+        proposed, before = propose_resets(problem, state, rng, tol), state
+        if proposed is not None:
+            state, value = accept(problem, state, value, proposed)
+        if state is before:
             break
-        fit_parameters(ws, ITERATIONS, tol)
-        state = flip_sweep(problem, state, rng, tol=tol)
-    return state
+    return state, value
