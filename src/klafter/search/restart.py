@@ -40,7 +40,7 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
         best = min(best, run(problem, covering_state(problem, recipe, rng)), key=by_score)
     rich = best.state
     if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
-        rich = enrich(best.problem, rich, recipe, rng, stop)
+        rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
         best = min(best, run(best.problem, lean(best.problem, recipe, rich)), key=by_score)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
