@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
 from klafter.models import NetworkModel, Step
 
@@ -26,7 +26,7 @@ class Told(NetworkModel):
         w = 4.0 * sparse.eye_array(z.shape[1], format="csr")
         w = w if graph.n_nodes > 2_000 else w.toarray()
         offset = {"logit": -3.0, "exposure": 0.01, "log": -2.0}[self.response]
-        self.point_ = Draw(z, w, offset)
+        self.point_ = LinearDraw(z, w, offset)
         self.restarts_ = [self.point_] * self.n_runs
         self.draws_ = [self.point_]
         self.response_, self.link_, self.precision_ = self.response, self.response, 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
@@ -176,7 +177,7 @@ class KLafterCV(NetworkModel):
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, value)
 
-    def _prediction_draws(self) -> list[Draw]:
+    def _prediction_draws(self) -> Sequence[Draw]:
         return self.best_estimator_._prediction_draws()
 
     def save(self, path) -> None:

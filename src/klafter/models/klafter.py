@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
 import numpy as np
 
-from klafter.core.draws import Draw
+from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.families import FAMILIES, check_values
 from klafter.core.problem import BOUND, State, make_priors, make_problem
 from klafter.graph import Graph
@@ -270,17 +271,18 @@ class KLafter(Growing):
         link, stop, found = self._link(graph), threading.Event(), None
         if link == "logit" and client is None and self._may_choose(graph):
             if self.warm_start and previous is not None:
-                link = "exposure" if self.link_ == "exposure" else link
+                link = "exposure" if isinstance(self.point_, ExposureDraw) else link
             elif found := self._exposure_if_better(graph, seeds, callback, stop):
                 link = "exposure"
         point = self._warm_point(graph, previous, link)
         self.link_ = link
         if link == "exposure":
-            self._fit_large(graph, seeds, callback, client, point, found, stop)
+            begin = point if isinstance(point, ExposureDraw) else None
+            self._fit_large(graph, seeds, callback, client, begin, found, stop)
             self.notes_ += [CHOSEN] if found else []
             return
         problem, unit = self._problem(graph)
-        warm = None if point is None else self._warm_state(graph, previous, point, unit)
+        warm = self._warm_state(graph, previous, point, unit) if isinstance(point, LinearDraw) else None
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
         tasks = [Task(r, n_runs, seed, warm if r == 0 else None) for r, seed in enumerate(seeds.spawn(n_runs))]
         with announce_compilation():
@@ -309,7 +311,9 @@ class KLafter(Growing):
         with announce_compilation():
             return linking.search_if_better(self, graph, seeds, callback, stop)
 
-    def _fit_large(self, graph: Graph, seeds, callback, client, point: Draw | None, found=None, stop=None) -> None:
+    def _fit_large(
+        self, graph: Graph, seeds, callback, client, point: ExposureDraw | None, found=None, stop=None
+    ) -> None:
         """One search on a large graph, n_init on a small one; threads work inside each, or a cluster.
 
         What was ``found`` already is the first.
@@ -327,9 +331,9 @@ class KLafter(Growing):
                 outcomes += run(partial(large.search, self, graph, callback), tasks[len(outcomes) :], stop=stop)
         return large.keep(self, outcomes)
 
-    def _prediction_draws(self) -> list[Draw]:
+    def _prediction_draws(self) -> Sequence[Draw]:
         """Of the sparse engine, which runs no chain around its optimum, the chances of memberships."""
-        if self.link_ != "exposure":
+        if not isinstance(self.point_, ExposureDraw):
             return self.draws_
         if self._posterior_draws is None:
             from klafter.search.sparse import fit as large
@@ -346,14 +350,13 @@ class KLafter(Growing):
             raise ValueError(
                 f"warm_start needs the nodes of the last fit: it had {old}; this is {new}. Use warm_start=False."
             )
-        size = self.memberships_.shape[1]
-        if self.point_.sender is None or link == "exposure":  # a point of the sparse engine, or one for it
-            fits = self.point_.sender is None and link == "exposure"
-        else:
+        size, sparse = self.memberships_.shape[1], link == "exposure"
+        fits = isinstance(self.point_, ExposureDraw) == sparse  # a point of the engine that is to begin there
+        if fits and not sparse:
             fits = size == self.n_communities if self.n_communities else size <= (self.max_communities or size)
         return self.point_ if fits else None
 
-    def _warm_state(self, graph: Graph, previous: Graph, point: Draw, unit: float) -> State:
+    def _warm_state(self, graph: Graph, previous: Graph, point: LinearDraw, unit: float) -> State:
         """The last optimum as a start of the dense engine; what it does not know yet begins at 0."""
         z = np.ascontiguousarray(point.memberships.toarray().T.astype(np.uint8))
         sender, receiver = (np.asarray(side) / unit * self.sociality for side in (point.sender, point.receiver))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse as sp
 
-from klafter.core.draws import Draw
+from klafter.core.draws import ExposureDraw
 from klafter.graph import Graph
 from klafter.graph.changes import Change
 from klafter.jit.compilation import announce_compilation
@@ -33,7 +33,7 @@ class Task(NamedTuple):
     run: int
     n_runs: int
     seed: np.random.SeedSequence
-    point: Draw | None
+    point: ExposureDraw | None
 
 
 class Outcome(NamedTuple):
@@ -99,7 +99,7 @@ def search(model, graph: Graph, callback, task: Task, stop) -> Outcome:
     return Outcome(problem, best, ties, history, converged)
 
 
-def warm(model, point: Draw, problem: Problem) -> tuple[State, Ties | None]:
+def warm(model, point: ExposureDraw, problem: Problem) -> tuple[State, Ties | None]:
     """Where the last fit ended, without communities that have no link left."""
     state, ties = state_of(point, problem), ties_of(point, problem) if model.bridges else None
     return (without_empty(problem, state), None) if ties is None else (state, ties)
@@ -140,7 +140,7 @@ def adapt_to(model, change: Change) -> None:
     keep(model, [Outcome(problem, state, ties, history, True)])
 
 
-def posterior_draws(model) -> list[Draw]:
+def posterior_draws(model) -> list[ExposureDraw]:
     """The draws with chances for memberships; as they are where the links stayed on a cluster."""
     if not model.graph_.n_links:
         return model.draws_
@@ -149,7 +149,7 @@ def posterior_draws(model) -> list[Draw]:
         return [_posterior(problem, state_of(draw, problem), ties_of(draw, problem)) for draw in model.draws_]
 
 
-def _posterior(problem: Problem, state: State, ties: Ties | None) -> Draw:
+def _posterior(problem: Problem, state: State, ties: Ties | None) -> ExposureDraw:
     z = (
         membership_posterior(problem, state)
         if ties is None
@@ -158,37 +158,20 @@ def _posterior(problem: Problem, state: State, ties: Ties | None) -> Draw:
     return sparse.draw(problem, state, z, ties)
 
 
-def state_of(draw: Draw, problem: Problem) -> State:
-    """The state of which this is the draw, laid out for a problem with the same nodes first.
-
-    The background is a last community of all, whose loadings are t; directed, r follows with a second set.
-    """
-    loadings, scale = sp.csr_array(draw.memberships), _scale(draw, problem)
-    k, column = scale.shape[0] - 1, loadings.indices
-    start = np.concatenate([[0], np.cumsum(column < k)])[loadings.indptr]
-    z = sp.csr_array((np.ones(start[-1]), column[column < k], start), shape=(loadings.shape[0], k))
-    z.sort_indices()
-    send = loadings.data[column == k]
-    receive = loadings.data[column == 2 * k + 1] if problem.pair_weight == 1.0 else send
-    strength = scale.diagonal()
+def state_of(draw: ExposureDraw, problem: Problem) -> State:
+    """The state of which this is the draw, laid out for a problem with the same nodes first."""
+    send, receive = draw.send, draw.receive
     if np.isinf(problem.shrinkage):  # sociality may have been switched off
         send = receive = np.ones_like(send)
-    return as_state(problem, z, strength[:k], strength[k], send, receive)
+    return as_state(problem, draw.memberships, draw.affinities.diagonal(), draw.background, send, receive)
 
 
-def ties_of(draw: Draw, problem: Problem) -> Ties | None:
+def ties_of(draw: ExposureDraw, problem: Problem) -> Ties | None:
     """The affinities of a draw, if there are any between communities."""
-    scale = sp.coo_array(_scale(draw, problem))
+    scale = sp.coo_array(draw.affinities)
     directed = problem.pair_weight == 1.0
     some = (scale.row != scale.col if directed else scale.row < scale.col) & (scale.data > 0)
     if not some.any():
         return None
     pairs = np.column_stack([scale.row[some], scale.col[some]])
-    return tie(scale.diagonal()[:-1], pairs, scale.data[some], directed=directed)
-
-
-def _scale(draw: Draw, problem: Problem) -> sp.csr_array:
-    """L and the background, from sources to targets."""
-    scale = sp.csr_array(draw.affinities)
-    middle = scale.shape[0] // 2
-    return sp.csr_array(scale[:middle, middle:]) if problem.pair_weight == 1.0 else scale
+    return tie(draw.affinities.diagonal(), pairs, scale.data[some], directed=directed)
