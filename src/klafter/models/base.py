@@ -16,6 +16,7 @@ from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
+from klafter.models.publish import Fitted, publish
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import expert_logits, fit_expert
 
@@ -23,7 +24,7 @@ BEYOND = 2.0  # times the largest count seen, up to which a draw on the log scal
 
 
 class NetworkModel(BaseEstimator):
-    """Base of the estimators. A subclass fits ``draws_`` and the point estimate; the rest is here."""
+    """Base of the estimators. A subclass finds a ``Fitted`` in ``_fit``; the rest is here."""
 
     def fit(self, X, y=None, *, hidden=None, covariates=None, callback=None, client=None):
         """Fit the model to a network.
@@ -53,12 +54,8 @@ class NetworkModel(BaseEstimator):
         graph = as_graph(X, hidden=hidden, covariates=covariates)
         check_running(self)
         self._check_parameters(graph)
-        self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
-        self._forget()
-        self.graph_ = graph
-        self.labels_in_ = graph.labels
-        self.n_communities_ = self.memberships_.shape[1]
-        self.fit_seconds_ = time.perf_counter() - started
+        fitted = self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
+        publish(self, graph, fitted, time.perf_counter() - started)
         return self
 
     def _validate_matrix(self, X):
@@ -254,7 +251,7 @@ class NetworkModel(BaseEstimator):
 
         return describe(self)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
         raise NotImplementedError
 
     def _check_parameters(self, graph: Graph) -> None:

@@ -109,5 +109,5 @@ class EPM(Sampler):
             )
         check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
 
-    def _engine(self, graph: Graph, seed) -> SparseEPMEngine:
+    def _engine(self, graph: Graph, chosen) -> SparseEPMEngine:
         return SparseEPMEngine(self.family, self.n_communities)

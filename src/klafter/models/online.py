@@ -13,6 +13,7 @@ from klafter.graph import Graph
 from klafter.graph.changes import change_graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
+from klafter.models.publish import from_searches, publish
 
 
 class Growing(NetworkModel):
@@ -78,12 +79,16 @@ class Growing(NetworkModel):
         from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
 
         with announce_compilation():
-            large.adapt_to(self, change)
-        self._forget()
-        self.graph_, self.labels_in_ = change.graph, change.graph.labels
-        self.n_communities_ = self.memberships_.shape[1]
-        self.fit_seconds_ = time.perf_counter() - began
+            rng = np.random.default_rng(self._seeds())
+            outcome = large.adapt_to(self._sparse_settings(), self.point_, change, rng)
+        publish(self, change.graph, from_searches([outcome]), time.perf_counter() - began)
         return self
+
+    def _sparse_settings(self):
+        """What the sparse engine is told of the parameters."""
+        from klafter.search.sparse.fit import Settings
+
+        return Settings(**{name: getattr(self, name) for name in Settings._fields})
 
 
 def _listed(links) -> list:
