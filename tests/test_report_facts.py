@@ -6,7 +6,7 @@ from report_models import Told, told, two_groups
 from scipy import sparse
 from scipy.stats import hypergeom
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
 from klafter.report.communities import community_table, overlap_table
 from klafter.report.cover import as_cover
@@ -94,12 +94,12 @@ def test_overlaps_leave_room_for_sets_of_two():
 
 def test_stability_is_the_best_match_in_other_restarts():
     z = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-    other = Draw(sparse.csr_array(np.array([[1.0], [1.0], [0.0], [0.0]])), np.ones((1, 1)))
-    same = Draw(sparse.csr_array(z.astype(float)), np.eye(2))
+    other = LinearDraw(sparse.csr_array(np.array([[1.0], [1.0], [0.0], [0.0]])), np.ones((1, 1)))
+    same = LinearDraw(sparse.csr_array(z.astype(float)), np.eye(2))
     assert community_stability(as_cover(z), [other, same]).tolist() == [1.0, 0.0]
     assert community_stability(as_cover(z), [same, same]).tolist() == [1.0, 1.0]
     assert community_stability(as_cover(z), [same]) is None
-    none = Draw(sparse.csr_array((4, 0)), np.zeros((0, 0)))
+    none = LinearDraw(sparse.csr_array((4, 0)), np.zeros((0, 0)))
     assert community_stability(as_cover(z), [same, none]).tolist() == [0.0, 0.0]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from klafter.core.responses import RESPONSES
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
 from klafter.report.cover import as_cover, pattern, rows
 from klafter.report.enrichment import show_value
@@ -162,8 +163,8 @@ def _coded(column) -> tuple[list[str], list[int]]:
 
 
 def _is_plain(model, w) -> bool:
-    """Whether communities only attract: a picture of W would be a diagonal, and the table has its numbers."""
-    if w is None or getattr(model, "link_", None) != "exposure":
+    """Whether communities only attract, and each only itself: W is a diagonal, and the table has its numbers."""
+    if w is None or not RESPONSES[model.response_].nonnegative:
         return False
     return sparse.csr_array(w).count_nonzero() == np.count_nonzero(w.diagonal())
 
