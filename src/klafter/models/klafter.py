@@ -303,7 +303,8 @@ class KLafter(Growing):
 
     def _rebuild(self, tasks: list[Task], outcomes: list[Outcome], seeds, job, client, stop) -> None:
         """The best restarts try to rebuild some of their communities; what they find takes their place."""
-        best = np.argsort([outcome.score for outcome in outcomes], kind="stable")[: len(seeds)].tolist()
+        order = np.argsort([outcome.score for outcome in outcomes], kind="stable").tolist()
+        best = finalists(outcomes, order, len(seeds))
         pairs = [(tasks[r]._replace(seed=seed), outcomes[r]) for r, seed in zip(best, seeds)]
         with suppress(KeyboardInterrupt):  # what the restarts found is kept
             for r, outcome in zip(best, run(job, pairs, self.n_jobs, client, stop)):
@@ -383,6 +384,12 @@ class KLafter(Growing):
             z, point.affinities / unit, np.array([point.offset / unit]), sender,
             receiver if graph.directed else sender, coefficients,
         )  # fmt: skip
+
+
+def finalists(outcomes: list[Outcome], order: list[int], size: int) -> list[int]:
+    """The best restarts, among them the best of either prior."""
+    firsts = {outcomes[r].problem.counts: r for r in reversed(order)}
+    return sorted(order, key=lambda r: (r not in firsts.values(), order.index(r)))[:size]
 
 
 def _job(problem, recipe, callback, task, stop):

@@ -6,6 +6,7 @@ the members of the smaller community less than WORTH nats each, so that hardly a
 the other. No level is shown whose score is above that of no communities at all.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,24 +27,18 @@ class Level(NamedTuple):
 
     state: State
     score: float
-    merged: tuple[int, int] | None
+    merged: tuple[int, ...]  # none at the first
 
 
 def levels(problem: Problem, state: State, value: float) -> list[Level]:
     """From the cover given to one community."""
-    path, rises = [Level(state, value, None)], {pair: -np.inf for pair in near_pairs(state)}
+    path, rises = [Level(state, value, ())], dict.fromkeys(near_pairs(state), -np.inf)
     while len(path[-1].state.z) > 1:
         here = path[-1]
         pair, proposal = cheapest_merge(problem, here, rises)
         path.append(Level(proposal.state, proposal.score, pair))
-        rises = renumbered(rises, pair)
-        if len(proposal.state.z) != len(here.state.z) - 1:  # others died with it
-            rises = {}
-        for other in near_pairs(proposal.state):
-            if pair[0] in other or not rises:
-                rises[other] = -np.inf
-        if not rises:
-            rises = {other: -np.inf for other in near_pairs(proposal.state)}
+        known = renumbered(rises, pair) if len(proposal.state.z) == len(here.state.z) - 1 else {}  # else others died
+        rises = {other: known.get(other, -np.inf) for other in near_pairs(proposal.state)}
     return path
 
 
@@ -67,11 +62,7 @@ def refitted(problem: Problem, proposal: Proposal) -> Proposal:
 def renumbered(rises: dict, pair: tuple[int, int]) -> dict:
     """The estimates of pairs that a merge left alone, by the columns after it."""
     gone = pair[1]
-    return {
-        (k - (k > gone), m - (m > gone)): rise
-        for (k, m), rise in rises.items()
-        if k not in pair and m not in pair
-    }
+    return {(k - (k > gone), m - (m > gone)): rise for (k, m), rise in rises.items() if not {k, m} & set(pair)}
 
 
 def near_pairs(state: State) -> list[tuple[int, int]]:
@@ -91,7 +82,7 @@ def shown_level(problem: Problem, path: list[Level]) -> int:
     """Which level is shown first."""
     nothing = fit_weights(problem, empty_state(problem))
     most = score(problem, nothing)
-    for t, (here, there) in enumerate(zip(path, path[1:])):
+    for t, (here, there) in enumerate(pairwise(path)):
         smaller = min(here.state.z[list(there.merged)].sum(axis=1))
         if there.score - here.score > WORTH * smaller or there.score > most:
             return t
