@@ -14,12 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from klafter.report.bundle import bundle
 from klafter.report.network import MEMBERS
 from klafter.report.tables import Facts, gather
-
-SCRIPTS = [
-    f"{name}.js" for name in ["page", "scenes", "picture", "panel", "network", "tables", "charts", "matrix", "main"]
-]
 
 
 def report(model, path, *, held=None, title: str | None = None) -> Path:
@@ -55,7 +52,7 @@ def render(facts: Facts) -> str:
     parts = {
         "TITLE": escape(facts.title),
         "STYLE": (page / "style.css").read_text(encoding="utf-8"),
-        "SCRIPT": "\n".join((page / name).read_text(encoding="utf-8") for name in SCRIPTS),
+        "SCRIPT": bundle(page),
         "DATA": as_json(facts),
     }
     text = (page / "template.html").read_text(encoding="utf-8")

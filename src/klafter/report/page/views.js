@@ -1,4 +1,6 @@
-// What can be drawn: all nodes, the communities, or one community from inside.
+// What can be drawn: all nodes, the communities, or the members of one community.
+import { DATA, colours, communities, label, nodes } from "./data.js";
+
 const shares = (i) => {
   const mine = nodes.memberships[i];
   const weights = nodes.weights ? nodes.weights[i] : mine.map(() => 1);
@@ -7,24 +9,24 @@ const shares = (i) => {
 };
 const inBoth = (i, j) => nodes.memberships[i].find((k) => nodes.memberships[j].includes(k));
 
-// A scene: items with places, links between them (by position in items), and what an item stands for.
-function sceneOfNodes() {
+// A view: items with positions, lines between them (by index in items), and the node or community an item stands for.
+export function viewOfNodes() {
   const { x, y, radius, links, n_strong } = DATA.network;
   const items = x.map((_, i) => ({ node: i, x: x[i], y: y[i], r: radius[i], pie: shares(i), text: label(i) }));
   const lines = links.map(([a, b]) => ({ a, b, community: inBoth(a, b) }));
   return { items, lines, strong: n_strong, width: Math.max(0.5, Math.min(1.1, 40 / Math.sqrt(n_strong + 1))) };
 }
 
-function sceneOfCommunities() {
+export function viewOfCommunities() {
   const { numbers, x, y, radius, ties } = DATA.overview;
   const place = new Map(numbers.map((k, t) => [k, t]));
   const items = numbers.map((k, t) => ({ community: k, x: x[t], y: y[t], r: radius[t], pie: [[colours[k], 1]], text: String(k) }));
   const most = Math.max(1, ...ties.map((tie) => tie[2] + tie[3]));
   const lines = ties.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.3 + 3 * ((links + shared) / most) }));
-  return { items, lines, width: Math.min(1, Math.sqrt(60 / items.length)), inside: true };
+  return { items, lines, width: Math.min(1, Math.sqrt(60 / items.length)), opens: true };
 }
 
-function sceneInside(k) {
+export function viewOfMembers(k) {
   const members = communities[k].members.slice(0, DATA.overview.members_drawn);
   const flat = DATA.overview.inner[k] || [];
   const lines = [];
@@ -32,7 +34,7 @@ function sceneInside(k) {
   const places = forceLayout(members.length, lines);
   const extent = Math.sqrt([0, 1].map((c) => Math.max(...places.map((p) => p[c])) - Math.min(...places.map((p) => p[c]))).reduce((a, b) => a * b, 1));
   const r = 0.2 * (extent || 1) / Math.sqrt(members.length);
-  return { items: members.map((i, t) => ({ node: i, x: places[t][0], y: places[t][1], r, pie: shares(i), text: label(i) })), lines, width: 0.8, of: k };
+  return { items: members.map((i, t) => ({ node: i, x: places[t][0], y: places[t][1], r, pie: shares(i), text: label(i) })), lines, width: 0.8, community: k };
 }
 
 function forceLayout(n, lines) {

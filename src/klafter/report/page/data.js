@@ -1,0 +1,7 @@
+// The facts of the report, which the page holds as JSON.
+export const DATA = JSON.parse(document.getElementById("data").textContent);
+export const { summary, nodes, communities, colours } = DATA;
+
+export const label = (i) => nodes.labels[i];
+export const nameOf = (k) => `Community ${k}`;
+export const arrow = summary.directed ? " → " : " – ";
