@@ -33,15 +33,25 @@ class Network:
 
 
 @dataclass(frozen=True)
+class Members:
+    """The tightest members of a community: positions in 0 to 255, one radius for all, and the links between them."""
+
+    x: np.ndarray  # uint8
+    y: np.ndarray
+    radius: float
+    links: list[int]  # positions in the list of members, two for each link
+
+
+@dataclass(frozen=True)
 class Overview:
-    """Communities with places, ties between them, and the inner links of each."""
+    """Communities with positions, ties between them, and the members of each."""
 
     numbers: list[int]
     x: list[float]
     y: list[float]
     radius: list[float]
     ties: list[tuple[int, int, int, int]]  # community, community, links between, members of both
-    inner: dict[int, list[int]]  # community: positions in its members, two for each link
+    inner: list[Members]  # one for each community of the model
     members_drawn: int
 
 
@@ -117,7 +127,7 @@ def draw_overview(graph: Graph, z: sparse.csr_array, communities: list[Community
         place[:, 1].tolist(),
         radius.tolist(),
         list(map(tuple, ties.tolist())),
-        _inner_links(graph, communities),
+        draw_members(graph, communities),
         MEMBERS,
     )
 
@@ -133,6 +143,24 @@ def _ties(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
     pairs = {(min(k, m), max(k, m)) for k, row in enumerate(best.tolist()) for m in row if closeness[k, m] > 0}
     rows = [(k, m, int(links[k, m]), int(shared[k, m])) for k, m in sorted(pairs)]
     return np.array(rows, dtype=int).reshape(-1, 4)
+
+
+def draw_members(graph: Graph, communities: list[Community]) -> list[Members]:
+    """The inside of each community."""
+    links = _inner_links(graph, communities)
+    return [_lay_out_members(min(c.size, MEMBERS), links.get(c.number, [])) for c in communities]
+
+
+def _lay_out_members(n: int, links: list[int]) -> Members:
+    if n == 0:
+        return Members(np.zeros(0, np.uint8), np.zeros(0, np.uint8), 1.0, [])
+    a, b = np.array(links, dtype=int).reshape(-1, 2).T
+    near = sparse.csr_array((np.ones(len(a)), (a, b)), shape=(n, n))
+    place, radius = _place(force_layout(near, sparse.csr_array((n, 0))), np.full(n, 0.2))
+    place = place - place.min(axis=0)
+    scale = 255 / max(place.max(), 1e-9)
+    x, y = np.round(scale * place).astype(np.uint8).T
+    return Members(x, y, float(scale * radius[0]), links)
 
 
 def _inner_links(graph: Graph, communities: list[Community]) -> dict[int, list[int]]:

@@ -5,3 +5,5 @@ export const { summary, nodes, communities, colours } = DATA;
 export const label = (i) => nodes.labels[i];
 export const nameOf = (k) => `Community ${k}`;
 export const arrow = summary.directed ? " → " : " – ";
+// An array of numbers from 0 to 255, which JSON holds in base 64.
+export const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));

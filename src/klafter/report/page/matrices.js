@@ -1,10 +1,9 @@
 // Matrices on canvas, in the colours of the page, with what a cell holds on hover.
 import { onRedraw } from "./canvas.js";
-import { DATA, arrow, label, nameOf, summary } from "./data.js";
+import { DATA, arrow, bytes, label, nameOf, summary } from "./data.js";
 import { $, css, el, show, tip } from "./elements.js";
 import { digits, many } from "./format.js";
 
-const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 const rgb = (name) => { const hex = css(name).slice(1); return [0, 2, 4].map((t) => parseInt(hex.slice(t, t + 2), 16)); };
 const mix = (a, b, t) => a.map((v, c) => Math.round(v + (b[c] - v) * t));
 

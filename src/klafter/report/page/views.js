@@ -1,5 +1,5 @@
 // What can be drawn: all nodes, the communities, or the members of one community.
-import { DATA, colours, communities, label, nodes } from "./data.js";
+import { DATA, bytes, colours, communities, label, nodes } from "./data.js";
 
 const shares = (i) => {
   const mine = nodes.memberships[i];
@@ -27,34 +27,10 @@ export function viewOfCommunities() {
 }
 
 export function viewOfMembers(k) {
-  const members = communities[k].members.slice(0, DATA.overview.members_drawn);
-  const flat = DATA.overview.inner[k] || [];
+  const { x, y, radius, links } = DATA.overview.inner[k];
+  const [xs, ys] = [x, y].map(bytes);
+  const items = [...xs].map((_, t) => { const node = communities[k].members[t]; return { node, x: xs[t], y: ys[t], r: radius, pie: shares(node), text: label(node) }; });
   const lines = [];
-  for (let t = 0; t < flat.length; t += 2) lines.push({ a: flat[t], b: flat[t + 1], community: k });
-  const places = forceLayout(members.length, lines);
-  const extent = Math.sqrt([0, 1].map((c) => Math.max(...places.map((p) => p[c])) - Math.min(...places.map((p) => p[c]))).reduce((a, b) => a * b, 1));
-  const r = 0.2 * (extent || 1) / Math.sqrt(members.length);
-  return { items: members.map((i, t) => ({ node: i, x: places[t][0], y: places[t][1], r, pie: shares(i), text: label(i) })), lines, width: 0.8, community: k };
-}
-
-function forceLayout(n, lines) {
-  const x = Array.from({ length: n }, (_, t) => [Math.sqrt((t + 0.5) / n) * Math.cos(2.39996 * t), Math.sqrt((t + 0.5) / n) * Math.sin(2.39996 * t)]);
-  const ideal = 1.2 / Math.sqrt(n + 1);
-  for (let step = 0; step < 200; step++) {
-    const move = x.map(([a, b]) => [-0.4 * ideal * a, -0.4 * ideal * b]);
-    for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) {
-      const dx = x[i][0] - x[j][0], dy = x[i][1] - x[j][1], f = ideal * ideal / Math.max(dx * dx + dy * dy, 1e-6);
-      move[i][0] += dx * f; move[i][1] += dy * f; move[j][0] -= dx * f; move[j][1] -= dy * f;
-    }
-    for (const { a, b } of lines) {
-      const dx = x[a][0] - x[b][0], dy = x[a][1] - x[b][1], f = 0.25 * Math.hypot(dx, dy) / ideal * ideal;
-      move[a][0] -= dx * f; move[a][1] -= dy * f; move[b][0] += dx * f; move[b][1] += dy * f;
-    }
-    const heat = 0.1 * (1 - step / 200);
-    move.forEach(([a, b], i) => {
-      const slow = Math.min(1, heat / (Math.hypot(a, b) || 1));
-      x[i][0] += a * slow; x[i][1] += b * slow;
-    });
-  }
-  return x;
+  for (let t = 0; t < links.length; t += 2) lines.push({ a: links[t], b: links[t + 1], community: k });
+  return { items, lines, width: 0.8, community: k };
 }
