@@ -9,12 +9,12 @@ from scipy.stats import hypergeom
 from klafter.core.draws import Draw
 from klafter.graph import Graph
 from klafter.report.communities import community_table, overlap_table
-from klafter.report.cover import as_cover
 from klafter.report.enrichment import as_categories, enriched_values
+from klafter.report.facts import gather
 from klafter.report.fit import community_stability, main_loadings
-from klafter.report.matrix import community_order, matrices
+from klafter.report.matrices import community_order, matrices
+from klafter.report.memberships import as_cover
 from klafter.report.network import draw_overview
-from klafter.report.tables import gather
 
 
 def test_size_density_and_shared_members():
@@ -148,12 +148,12 @@ def test_held_dyads_without_links_say_nothing():
 
 
 def test_a_large_graph_is_drawn_by_communities(monkeypatch):
-    monkeypatch.setattr("klafter.report.tables.NODES", 5)
+    monkeypatch.setattr("klafter.report.facts.NODES", 5)
     graph, z = two_groups()
     facts = gather(told(graph, z))
     assert facts.network is None
     assert facts.overview.numbers == [0, 1]
-    assert [tie[3] for tie in facts.overview.ties] == [1]
+    assert [row[3] for row in facts.overview.connections] == [1]
 
 
 def test_inner_links_of_an_overview_are_all_of_them():

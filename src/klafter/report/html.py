@@ -1,4 +1,4 @@
-"""The report: one page that opens from disk and asks nothing of any network."""
+"""The report: one page that opens from disk and loads nothing from any network."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from klafter.report.bundle import bundle
+from klafter.report.facts import Facts, gather
 from klafter.report.network import MEMBERS
-from klafter.report.tables import Facts, gather
 
 
 def report(model, path, *, held=None, title: str | None = None) -> Path:
-    """Write a page that tells the story of a fitted model.
+    """Write the report of a fitted model as one page.
 
     Parameters
     ----------

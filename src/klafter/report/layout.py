@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from klafter.report.cover import pattern
 from klafter.report.layout_kernels import lay_out
+from klafter.report.memberships import pattern
 
 
 def force_layout(links, memberships, *, n_steps: int = 250, random_state: int = 0) -> np.ndarray:
@@ -58,7 +58,7 @@ def _unit(x: np.ndarray) -> np.ndarray:
 
 
 def spacing(x: np.ndarray) -> float:
-    """Distance between neighbours if nodes filled the picture evenly."""
+    """Distance between neighbours if nodes filled the drawing evenly."""
     if len(x) < 2:
         return 1.0
     low, high = np.quantile(x, [0.02, 0.98], axis=0)
@@ -66,7 +66,7 @@ def spacing(x: np.ndarray) -> float:
 
 
 def separate(x: np.ndarray, radii: np.ndarray, n_steps: int = 60) -> np.ndarray:
-    """Places where nodes of these radii do not overlap, near the given ones."""
+    """Positions where nodes of these radii do not overlap, near the given ones."""
     from scipy.spatial import cKDTree
 
     x = x + np.random.default_rng(0).normal(scale=1e-4, size=x.shape)

@@ -18,11 +18,11 @@ export function viewOfNodes() {
 }
 
 export function viewOfCommunities() {
-  const { numbers, x, y, radius, ties } = DATA.overview;
+  const { numbers, x, y, radius, connections } = DATA.overview;
   const place = new Map(numbers.map((k, t) => [k, t]));
   const items = numbers.map((k, t) => ({ community: k, x: x[t], y: y[t], r: radius[t], pie: [[colours[k], 1]], text: String(k) }));
-  const most = Math.max(1, ...ties.map((tie) => tie[2] + tie[3]));
-  const lines = ties.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.3 + 3 * ((links + shared) / most) }));
+  const most = Math.max(1, ...connections.map(([, , links, shared]) => links + shared));
+  const lines = connections.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.3 + 3 * ((links + shared) / most) }));
   return { items, lines, width: Math.min(1, Math.sqrt(60 / items.length)), opens: true };
 }
 
