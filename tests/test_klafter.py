@@ -84,7 +84,6 @@ def test_planted_communities_are_recovered(family, directed):
     assert matched_f1(truth.communities(), model.communities()) > 0.95
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("directed", [False, True])
 def test_planted_communities_are_recovered_through_exposures(directed):
     graph, truth = make_lfrm(family="exposure", directed=directed, random_state=0)

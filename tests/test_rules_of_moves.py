@@ -16,8 +16,6 @@ from klafter.sampling.irm import draw_concentration
 from klafter.search.dense import birth_kernels
 from klafter.search.dense.flip_kernels import TINY_GAIN
 from klafter.search.dense.row_reset import STARTS, reset_rows
-from klafter.search.dense.score import everyone, is_handful
-from klafter.search.descend import paying
 from klafter.search.moves import merge
 from klafter.search.moves.merge import merges, similar_pairs
 from klafter.search.moves.proposal import Proposal
@@ -232,8 +230,3 @@ def test_merges_try_the_most_alike_first_and_list_pairs_anew_after_each(monkeypa
     again = list(similar_pairs(state, 5))
     assert (len(state.z), value) == (5, -1.0)
     assert tried == [(6, 1, 2), (6, 0, 1), *((5, k, m) for k, m in again)]
-
-
-@pytest.mark.parametrize(("n", "marks"), [(49, is_handful), (50, everyone)])
-def test_all_communities_pay_for_their_weights_from_fifty_nodes_on(n, marks):
-    assert paying(arcs(n=n)[1]) is marks

@@ -103,7 +103,7 @@ def count_memberships(ws):
         ws.held_total[0] += ws.size[k]
         ws.held_total[1] += 1 if ws.size[k] > 0 else 0
     for i in range(ws.n):
-        held = 0
+        held = np.int64(0)
         for k in range(ws.z.shape[0]):
             held += np.int64(ws.z[k, i])
         ws.n_held[i] = held

@@ -157,7 +157,7 @@ def best_of(gains):
 
 @bare
 def join(ws, i, gains):
-    """The flip that gains most, again and again, until none does; returns the rise of the price."""
+    """The flip that gains most, again and again; each makes Q fall, so there is an end. Returns the price's rise."""
     price = 0.0
     while True:
         find_gains(ws, i, gains)
