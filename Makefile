@@ -68,6 +68,7 @@ bench: install $(RIVALS)/.ready
 	$(BIN)/python benchmarks/reading.py
 	$(RIVALS)/bin/python benchmarks/networks.py $(NETWORKS)
 	$(RIVALS)/bin/python benchmarks/compare.py --networks $(NETWORKS)
+	$(RIVALS)/bin/python benchmarks/communities.py
 	$(BIN)/python benchmarks/results_table.py
 
 clean:
