@@ -14,6 +14,7 @@ from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_running
 from klafter.search.cluster import partitions, rounds
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
+from klafter.search.cluster.executor import bare, frame_of
 from klafter.search.progress import Progress, Step, iterate
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.state import Problem
@@ -24,8 +25,8 @@ def fit_graph(model, graph: Graph, seeds, callback, client) -> None:
     check_cold(model)
     problem = large.problem_of(model, graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
-    frame = rounds.frame_of(problem, np.diff(problem.start))
-    light = tuple(rounds.bare(frame))
+    frame = frame_of(problem, np.diff(problem.start))
+    light = tuple(bare(frame))
     shards = [
         client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
         for low, high in pairwise(bounds)
@@ -60,9 +61,9 @@ def fit_partitions(model, table, client, callback=None):
     model._check_sparse(_unlinked(n))
     problem = large.problem_of(model, _unlinked(n))
     bounds = cut_points(n, n_lines)
-    shards = partitions.shuffle(parts, rounds.bare(problem), bounds, counts, client)
+    shards = partitions.shuffle(parts, bare(problem), bounds, counts, client)
     degree, links = partitions.degrees(shards, client)
-    frame = rounds.frame_of(problem, degree)
+    frame = frame_of(problem, degree)
     model.link_ = "exposure"
     search(
         model,
@@ -106,5 +107,5 @@ def search(model, executor: DaskShardExecutor, frame: Problem, n_links: float, s
         state = iterate(
             lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, model.max_iter, done, Event()
         )
-    large.keep(model, [large.Outcome(frame, state, None, history, len(history) <= model.max_iter)])
+    large.keep(model, [large.Outcome(frame, state, history, len(history) <= model.max_iter)])
     model.traffic_ = traffic_summary(executor.traffic)

@@ -15,7 +15,9 @@ from klafter.core.problem import Problem, State
 from klafter.search.dense.score import free_weight_evidence
 
 CHECKED = os.environ.get("KLAFTER_CHECK_CLAIMS") == "1"
-LEAST_FALL = {"birth": 1e-9, "merge": 1e-6, "split": 1e-6, "death": 1e-6, "rebuild": 1e-6}  # below it is rounding
+LEAST_FALL = {  # below it is rounding
+    "birth": 1e-9, "merge": 1e-6, "split": 1e-6, "death": 1e-6, "rebuild": 1e-6, "reassign": 1e-6, "off_diagonal": 1e-6,
+}  # fmt: skip
 TOLERANCE = 1e-6  # of a claim, relative to the objective
 
 

@@ -14,13 +14,14 @@ from klafter.graph.changes import Change
 from klafter.jit.compilation import announce_compilation
 from klafter.search.parallel import n_workers
 from klafter.search.progress import Progress, Step, iterate
-from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse import engine as sparse
-from klafter.search.sparse.adapt import adapt
-from klafter.search.sparse.affinities import Ties, matrix, tie
+from klafter.search.sparse.affinities import Affinities, as_affinities, matrix
 from klafter.search.sparse.membership_posterior import membership_posterior
-from klafter.search.sparse.state import Problem, State, as_problem, as_state, copy_state, memberships, without_empty
+from klafter.search.sparse.moves.adapt import adapt
+from klafter.search.sparse.moves.off_diagonal import refine
+from klafter.search.sparse.state import Problem, State, as_problem, as_state, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import objective
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` is a full array
 
@@ -41,7 +42,6 @@ class Outcome(NamedTuple):
 
     problem: Problem
     state: State
-    ties: Ties | None  # None: no affinities between communities
     history: list[Step]
     converged: bool
 
@@ -58,62 +58,56 @@ def problem_of(model, graph: Graph) -> Problem:
 
 
 def search(model, graph: Graph, callback, task: Task, stop) -> Outcome:
-    """One search: communities, then bridges between them. From a point with bridges it goes on with these alone."""
+    """One search: communities, then off-diagonal affinities. From a point with such it goes on with these."""
     problem = problem_of(model, graph)
     rng, begun = np.random.default_rng(task.seed), time.perf_counter()
     history: list[Step] = []
     told = False  # to stop
     with ThreadPool(n_workers(model.n_jobs, 64)) as pool:
 
-        def note(t, state, ties=None):
-            value = sparse.value_of(problem, state, ties, pool)
+        def note(t, state):
+            value = objective(problem, state, pool)
             history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.size)))
             return value
 
-        def done(t, where):
+        def done(t, state):
             nonlocal told
-            value, size = note(t + 1, *where), len(where[0].size)
+            value, size = note(t + 1, state), len(state.size)
             told = bool(callback(Progress("search", task.run, task.n_runs, t + 1, model.max_iter, value, size)))
             if told and stop is not None:  # the other searches are not to begin
                 stop.set()
             return told or history[-2].objective - value <= model.tol * abs(value)
 
-        def step(where):
-            state, ties = where
-            if ties is None:
-                return sparse.step(problem, state, rng, pool), None
-            return sparse_bridges.refine(problem, copy_state(state), ties, pool)
-
-        first = (sparse.init(problem, rng, pool), None) if task.point is None else warm(model, task.point, problem)
-        note(0, *first)
-        state, ties = iterate(step, first, model.max_iter, done, stop)
+        first = sparse.init(problem, rng, pool) if task.point is None else warm(model, task.point, problem)
+        note(0, first)
+        state = iterate(lambda state: sparse.step(problem, state, rng, pool), first, model.max_iter, done, stop)
         converged = len(history) <= model.max_iter
-        if ties is not None:
-            return Outcome(problem, state, ties, history, converged)
         stopped = told or (stop is not None and stop.is_set())
-        best, ties = sparse.end(problem, state, pool, bridges=model.bridges and not stopped)
-        if ties is not None:
-            note(len(history), best, ties)
+        best = sparse.end(problem, state, rng, pool, bridges=model.bridges and not stopped)
+        if not best.affinities.diagonal and best is not state:
+            note(len(history), best)
         elif best is not state:
-            history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, pool), n_communities=0)
-    return Outcome(problem, best, ties, history, converged)
+            history[-1] = history[-1]._replace(objective=objective(problem, best, pool), n_communities=0)
+    return Outcome(problem, best, history, converged)
 
 
-def warm(model, point: Draw, problem: Problem) -> tuple[State, Ties | None]:
+def warm(model, point: Draw, problem: Problem) -> State:
     """Where the last fit ended, without communities that have no link left."""
-    state, ties = state_of(point, problem), ties_of(point, problem) if model.bridges else None
-    return (without_empty(problem, state), None) if ties is None else (state, ties)
+    state = state_of(point, problem)
+    if not model.bridges:
+        state = state._replace(affinities=as_affinities(state.strength))
+    return without_empty(state)
 
 
 def keep(model, outcomes: list[Outcome]) -> None:
     """The best search gives the communities, all of them the predictions."""
     order = np.argsort([outcome.history[-1].objective for outcome in outcomes], kind="stable")
-    problem, state, ties, history, converged = outcomes[order[0]]
-    model.draws_ = [sparse.draw(outcome.problem, outcome.state, ties=outcome.ties) for outcome in outcomes]
+    problem, state, history, converged = outcomes[order[0]]
+    model.draws_ = [sparse.draw(outcome.problem, outcome.state) for outcome in outcomes]
     model.restarts_ = model.draws_
     model.point_ = model.draws_[order[0]]
     model.memberships_ = sp.csr_array(memberships(problem, state), dtype=np.int8)
-    affinities = matrix(tie(state.strength) if ties is None else ties)
+    affinities = matrix(state.affinities)
     model.affinities_ = affinities.toarray() if len(state.size) <= DENSE_AFFINITIES else affinities
     model.background_ = float(state.background)
     model.response_ = "rate" if problem.counts else "exposure"
@@ -126,36 +120,28 @@ def keep(model, outcomes: list[Outcome]) -> None:
 
 
 def adapt_to(model, change: Change) -> None:
-    """Local moves around what changed; of a model with bridges, all moves that know of these."""
+    """Local moves around what changed; of a model with off-diagonal affinities, all moves that know of these."""
     began = time.perf_counter()
     problem = problem_of(model, change.graph)
-    state, ties = state_of(model.point_, problem), ties_of(model.point_, problem)
+    state, rng = state_of(model.point_, problem), np.random.default_rng(model._seeds())
     with ThreadPool(n_workers(model.n_jobs, 64)) as pool:
-        if len(change.nodes) and ties is not None:
-            state, ties = sparse_bridges.refine(problem, state, ties, pool)
+        if len(change.nodes) and not state.affinities.diagonal:
+            state = refine(problem, state, rng, pool)
         elif len(change.nodes):
-            state = adapt(problem, state, change.nodes, np.random.default_rng(model._seeds()), pool)
-        value = sparse.value_of(problem, state, ties, pool)
+            state = adapt(problem, state, change.nodes, rng, pool)
+        value = objective(problem, state, pool)
     history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
-    keep(model, [Outcome(problem, state, ties, history, True)])
+    keep(model, [Outcome(problem, state, history, True)])
 
 
 def posterior_draws(model) -> list[Draw]:
-    """The draws with chances for memberships; as they are where the links stayed on a cluster."""
+    """The draws with probabilities for memberships; as they are where the links stayed on a cluster."""
     if not model.graph_.n_links:
         return model.draws_
     problem = problem_of(model, model.graph_)
     with announce_compilation():
-        return [_posterior(problem, state_of(draw, problem), ties_of(draw, problem)) for draw in model.draws_]
-
-
-def _posterior(problem: Problem, state: State, ties: Ties | None) -> Draw:
-    z = (
-        membership_posterior(problem, state)
-        if ties is None
-        else sparse_bridges.membership_posterior(problem, state, ties)
-    )
-    return sparse.draw(problem, state, z, ties)
+        states = [state_of(draw, problem) for draw in model.draws_]
+        return [sparse.draw(problem, state, membership_posterior(problem, state)) for state in states]
 
 
 def state_of(draw: Draw, problem: Problem) -> State:
@@ -170,21 +156,17 @@ def state_of(draw: Draw, problem: Problem) -> State:
     z.sort_indices()
     send = loadings.data[column == k]
     receive = loadings.data[column == 2 * k + 1] if problem.pair_weight == 1.0 else send
-    strength = scale.diagonal()
     if np.isinf(problem.shrinkage):  # sociality may have been switched off
         send = receive = np.ones_like(send)
-    return as_state(problem, z, strength[:k], strength[k], send, receive)
+    return as_state(problem, z, affinities_of(scale, problem), scale[k, k], send, receive)
 
 
-def ties_of(draw: Draw, problem: Problem) -> Ties | None:
-    """The affinities of a draw, if there are any between communities."""
-    scale = sp.coo_array(_scale(draw, problem))
-    directed = problem.pair_weight == 1.0
-    some = (scale.row != scale.col if directed else scale.row < scale.col) & (scale.data > 0)
-    if not some.any():
-        return None
-    pairs = np.column_stack([scale.row[some], scale.col[some]])
-    return tie(scale.diagonal()[:-1], pairs, scale.data[some], directed=directed)
+def affinities_of(scale: sp.csr_array, problem: Problem) -> Affinities:
+    """The affinities of a draw; the background stands last."""
+    entries, directed = sp.coo_array(scale), problem.pair_weight == 1.0
+    some = (entries.row != entries.col if directed else entries.row < entries.col) & (entries.data > 0)
+    pairs = np.column_stack([entries.row[some], entries.col[some]])
+    return as_affinities(scale.diagonal()[:-1], pairs, entries.data[some], directed=directed)
 
 
 def _scale(draw: Draw, problem: Problem) -> sp.csr_array:
