@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from test_sparse_exact import PRICES, best_flip, cases, flip, random_case
 
-from klafter.core.draws import predictor
 from klafter.graph import Graph
 from klafter.search.sparse import engine
 from klafter.search.sparse.affinities import as_affinities, find, keep_pairs, matrix, off_diagonal_pairs, with_pairs
@@ -216,7 +215,7 @@ def test_draw_gives_every_exposure(directed, counts):
     z = memberships(problem, state).toarray()
     x = oracle.exposures(z, matrix(state.affinities).toarray(), state.background, state.send, state.receive)
     pairs = np.argwhere(~np.eye(problem.n, dtype=bool))
-    np.testing.assert_allclose(predictor(engine.draw(problem, state), pairs), x[pairs[:, 0], pairs[:, 1]])
+    np.testing.assert_allclose(engine.draw(problem, state).predictor(pairs), x[pairs[:, 0], pairs[:, 1]])
 
 
 def test_at_temperature_0_an_affinity_costs_the_penalty():
