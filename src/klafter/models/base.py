@@ -104,6 +104,15 @@ class NetworkModel(BaseEstimator):
         """What was worked out for predictions is of an earlier fit."""
         self._expert: tuple | None = None
         self._posterior_draws: Sequence[Draw] | None = None
+        self._matched: list[np.ndarray] | None = None
+
+    def _matches(self) -> list[np.ndarray]:
+        """The numbers that the communities of each draw have among those of the model."""
+        from klafter.prediction.explain import match_communities
+
+        if self._matched is None:
+            self._matched = match_communities(self.memberships_, self.draws_)
+        return self._matched
 
     def _pairs(self, pairs) -> np.ndarray:
         check_is_fitted(self, "draws_")
@@ -145,15 +154,20 @@ class NetworkModel(BaseEstimator):
 
         A sum would rank pairs the same way, but count twice what both have seen.
         """
-        if not self.structure or not len(pairs):
+        theirs = self._expert_logits(pairs)
+        if theirs is None:
             return p
+        own = logit(np.clip(p, 1e-12, 1 - 1e-12))
+        return expit((own + self.structure * theirs) / (1 + self.structure))
+
+    def _expert_logits(self, pairs: np.ndarray) -> np.ndarray | None:
+        """The log odds of the structural expert, if it is asked and has links to learn from."""
+        if not self.structure or not len(pairs):
+            return None
         if self._expert is None:
             self._expert = fit_expert(self.graph_, np.random.default_rng(0))
         near, expert = self._expert
-        if expert is None:
-            return p
-        own, theirs = logit(np.clip(p, 1e-12, 1 - 1e-12)), expert_logits(near, expert, pairs)
-        return expit((own + self.structure * theirs) / (1 + self.structure))
+        return None if expert is None else expert_logits(near, expert, pairs)
 
     def predict(self, pairs) -> np.ndarray:
         """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight.
@@ -216,11 +230,31 @@ class NetworkModel(BaseEstimator):
         return simulate(self.point_, self.response_, self.precision_, self.graph_, np.random.default_rng(random_state))
 
     def explain(self, i, j):
-        """Which pairs of communities, and what else, make the link from i to j likely or not."""
+        """Which pairs of communities, and what else, make the link from i to j likely or not.
+
+        Parameters
+        ----------
+        i, j : rows, or node labels
+
+        Returns
+        -------
+        Explanation
+            Parts that add up to the log odds of what ``predict_proba`` says, and how much of these is due to
+            communities, to sociality and to the neighbourhood.
+
+        Examples
+        --------
+        >>> import klafter as kl
+        >>> from klafter.datasets import load_karate
+        >>> told = kl.KLafter(n_init=1, n_smooth=30, random_state=0).fit(load_karate()).explain(0, 33)
+        >>> abs(sum(value for _, value in told.parts) - told.log_odds) < 1e-9
+        True
+        >>> sorted(told.totals)
+        ['communities', 'neighbourhood', 'offset', 'sociality']
+        """
         from klafter.prediction.explain import explain
 
-        row = self._pairs([(i, j)])
-        return explain(self, int(row[0, 0]), int(row[0, 1]))
+        return explain(self, self._pairs([(i, j)]))[0]
 
     # ---- communities --------------------------------------------------------------------------------------------
 
