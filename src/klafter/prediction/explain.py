@@ -26,12 +26,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 
-from klafter.core.draws import COMMUNITIES, COVARIATE, NOTHING, RECEIVER, SENDER, Draw, Parts
+from klafter.core.draws import COMMUNITIES, COVARIATE, NOTHING, RECEIVER, SENDER, Draw, Part, Parts
 from klafter.graph import Graph
 
 EDGE = 1e-12  # probabilities nearer to 0 or 1 than this count as so near
 STEPS = 24  # from the start of x to the whole of it
-NUDGE = 1e-4  # of x, for the slope of p where a draw does not move
+NUDGE = 1e-6  # of the size of its parts, for the slope of p where a draw does not move
 ALIKE = 0.5  # least cosine between the members of a draw's community and those of the model's
 MOST = 0.999  # of the share of dyads with links, as a start
 SHOWN = 12
@@ -130,11 +130,11 @@ def _tell(model, i: int, j: int, probability: float, reasons: dict[Reason, float
 def take_apart(taken: Sequence[Parts], probability: Callable, matches: Sequence[np.ndarray]) -> dict[Reason, float]:
     """The log odds of the average probability of draws as a sum over reasons."""
     start = np.array([parts.start for parts in taken])
-    rise = np.array([sum(part.value for part in parts.factors) for parts in taken])
-    climb = np.array([sum(part.value for part in parts.terms) for parts in taken])
+    rise, size_of_rise = _sums([parts.factors for parts in taken])
+    climb, size_of_climb = _sums([parts.terms for parts in taken])
     raised = start * np.exp(rise)
-    factor = _effects(lambda c: probability(start * np.exp(c)), rise).tolist()
-    effect = _effects(lambda c: probability(raised + c), climb).tolist()
+    factor = _effects(lambda c: probability(start * np.exp(c)), rise, size_of_rise).tolist()
+    effect = _effects(lambda c: probability(raised + c), climb, size_of_climb).tolist()
     reasons: dict[Reason, float] = defaultdict(float)
     reasons[Reason(OFFSET)] = float(_log_odds(probability(start).mean()))
     for d, parts in enumerate(taken):
@@ -146,12 +146,19 @@ def take_apart(taken: Sequence[Parts], probability: Callable, matches: Sequence[
     return _exactly(reasons, float(_log_odds(probability(raised + climb).mean())))
 
 
-def _effects(probability: Callable, change: np.ndarray) -> np.ndarray:
+def _sums(parts: Sequence[list[Part]]) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of the parts of each draw, and that of their sizes."""
+    values = [[part.value for part in some] for some in parts]
+    return np.array([sum(some) for some in values]), np.array([sum(map(abs, some)) for some in values])
+
+
+def _effects(probability: Callable, change: np.ndarray, size: np.ndarray) -> np.ndarray:
     """For each draw, by how much the log odds of the average rise for each unit of its coordinate.
 
-    The coordinates go from 0 to ``change`` together; effects times changes add up to the rise of the log odds.
+    The coordinates go from 0 to ``change`` together; effects times changes add up to the rise of the log odds. Where
+    parts cancel, so that a draw hardly moves for their ``size``, it is the slope on the way.
     """
-    if not change.any():
+    if not size.any():
         return np.zeros(len(change))
     p = probability(np.linspace(0.0, 1.0, STEPS + 1)[:, None] * change)
     mean = p.mean(axis=1)
@@ -160,10 +167,11 @@ def _effects(probability: Callable, change: np.ndarray) -> np.ndarray:
     slope = 1 / (middle * (1 - middle))
     slope[moved] = np.diff(_log_odds(mean))[moved] / rise[moved]
     effect = slope @ np.diff(p, axis=0) / len(change)
-    still = np.abs(change) < NUDGE
+    nudge = np.where(size > 0, NUDGE * size, 1.0)
+    still = np.abs(change) < nudge
     effect[~still] /= change[~still]
-    nudged = [probability(change / 2 + side * NUDGE) for side in (-1, 1)]
-    effect[still] = (slope.mean() * (nudged[1] - nudged[0]) / (2 * NUDGE) / len(change))[still]
+    above, below = probability(change / 2 + nudge), probability(change / 2 - nudge)
+    effect[still] = (slope.mean() * (above - below) / (2 * nudge) / len(change))[still]
     return effect
 
 
