@@ -6,10 +6,12 @@ identity     y ~ Normal(x, 1 / precision)  probability  p = x
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit, gammaln, ndtr, xlogy
+
+Formula: TypeAlias = Callable[..., Any]  # of numbers and of arrays
 
 CLIP = 300.0  # of x in e^x: far beyond certainty, and two such factors do not overflow
 
@@ -17,13 +19,13 @@ CLIP = 300.0  # of x in e^x: far beyond certainty, and two such factors do not o
 class Response(NamedTuple):
     """Mean of y, probability of a link, a draw and the log density of y, from x (and the precision, if any)."""
 
-    mean: Callable
-    probability: Callable
-    draw: Callable
-    log_density: Callable
+    mean: Formula
+    probability: Formula
+    draw: Formula
+    log_density: Formula
     binary: bool = False  # y is 0 or 1: its mean is the probability of a link
     logarithmic: bool = False  # x is the logarithm of the mean
-    inverse: Callable | None = None  # x of a probability, of those with x >= 0
+    inverse: Formula | None = None  # x of a probability, of those with x >= 0
 
     @property
     def nonnegative(self) -> bool:
@@ -31,7 +33,7 @@ class Response(NamedTuple):
         return self.inverse is not None
 
 
-def bernoulli_response(probability: Callable, inverse: Callable | None = None) -> Response:
+def bernoulli_response(probability: Formula, inverse: Formula | None = None) -> Response:
     """Links that are there with a probability."""
     return Response(
         mean=probability,
@@ -45,7 +47,7 @@ def bernoulli_response(probability: Callable, inverse: Callable | None = None) -
     )
 
 
-def _poisson(rate: Callable, inverse: Callable | None = None) -> Response:
+def _poisson(rate: Formula, inverse: Formula | None = None) -> Response:
     return Response(
         mean=rate,
         probability=lambda x, precision=1.0: -np.expm1(-rate(x)),
