@@ -22,8 +22,9 @@ class Case(NamedTuple):
 
 
 def draw_case(
-    seed, family, *, directed=False, temperature=1.0, sociality=True, offset=True, covariates=1, n=7, k=3, hidden=0.2
-) -> Case:
+    seed, family, *, directed=False, temperature=1.0, sociality=True, offset=True, counts=False, covariates=1, n=7, k=3,
+    hidden=0.2,
+) -> Case:  # fmt: skip
     """A small graph with hidden dyads, and parameters that have nothing to do with it."""
     rng = np.random.default_rng(seed)
     both = (lambda a: a) if directed else (lambda a: np.triu(a, 1) + np.triu(a, 1).T)
@@ -38,7 +39,7 @@ def draw_case(
     graph = Graph(y, directed=directed, hidden=both(rng.random((n, n)) < hidden).astype(bool), covariates=v)
     law = FAMILIES[family].law(1.7 if family == "gaussian" else 1.0)
     priors = make_priors(0.7, temperature, 2.0, 1.2, 0.9, 1.5, 4.0)
-    problem = make_problem(graph, law, priors, offset=offset, sociality=sociality)
+    problem = make_problem(graph, law, priors, offset=offset, sociality=sociality, counts=counts)
     return Case(graph, problem, draw_state(problem, k, covariates, rng))
 
 
@@ -105,13 +106,28 @@ def data_loss(graph: Graph, law: Law, state: State) -> float:
     return float(losses(family, graph.links.toarray(), x, law.precision)[counted(graph)].sum())
 
 
-def prior_loss(graph: Graph, priors, state: State) -> float:
+def log_choose(n, k):
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+def cover_price(z: np.ndarray, counts: bool) -> float:
+    """Minus the log prior probability of (K, n) memberships, none of them empty: the buffet's, or by learned counts."""
+    (k, n), s, m = z.shape, z.sum(axis=1).astype(float), z.sum(axis=0)
+    if not counts:
+        return float((np.log(s) + log_choose(n, s)).sum())
+    if k == 0:
+        return 0.0
+    e, holding = m.sum(), np.bincount(m)
+    numbers = log_choose(n + k, k) + gammaln(n + 1) - gammaln(holding + 1).sum()
+    which = log_choose(e - 1, k - 1) + gammaln(e + 1) - gammaln(s + 1).sum() - gammaln(m + 1).sum()
+    return float(numbers + which - gammaln(k + 1))
+
+
+def prior_loss(graph: Graph, priors, state: State, counts: bool = False) -> float:
     """lambda^2 K and T times the rest; communities without members cost nothing."""
     alive = state.z.any(axis=1)
-    z, w, n = state.z[alive], state.w[np.ix_(alive, alive)], graph.n_nodes
-    s = z.sum(axis=1).astype(float)
-    total = priors.penalty * len(z)
-    total += priors.temperature * (np.log(s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1)).sum()
+    z, w = state.z[alive], state.w[np.ix_(alive, alive)]
+    total = priors.penalty * len(z) + priors.temperature * cover_price(z, counts)
     for k, m in product(range(len(z)), repeat=2):
         if graph.directed or k <= m:
             total += 0.5 * (priors.diagonal if k == m else priors.offdiagonal) * w[k, m] ** 2
@@ -124,7 +140,7 @@ def prior_loss(graph: Graph, priors, state: State) -> float:
 
 def objective(graph: Graph, problem, state: State) -> float:
     """Q."""
-    return data_loss(graph, problem.law, state) + prior_loss(graph, problem.priors, state)
+    return data_loss(graph, problem.law, state) + prior_loss(graph, problem.priors, state, problem.counts)
 
 
 # Free parameters as one vector
@@ -252,13 +268,26 @@ def left_ordered(z: np.ndarray) -> tuple:
 def derived(ws):
     """What a view holds beside the state: sizes, pulls and their exponentials, both ways."""
     return (
-        ws.size, ws.effect_out, ws.effect_in, ws.exp_out, ws.exp_in, ws.exp_sender, ws.exp_receiver
+        ws.size, ws.n_held, ws.n_holding, ws.held_total,
+        ws.effect_out, ws.effect_in, ws.exp_out, ws.exp_in, ws.exp_sender, ws.exp_receiver,
     )  # fmt: skip
 
 
 def is_fresh(ws, state) -> bool:
     """Whether what a view holds is what one would derive now."""
-    z = state.z.astype(float)
+    z, held = state.z.astype(float), state.z.sum(axis=0, dtype=np.int64)
     out, into = state.w @ z, state.w.T @ z
-    fresh = (z.sum(axis=1), out, into, np.exp(out), np.exp(into), np.exp(state.sender), np.exp(state.receiver))
+    numbers = np.array([held.sum(), z.any(axis=1).sum()])
+    fresh = (
+        z.sum(axis=1),
+        held,
+        np.bincount(held, minlength=len(z) + 2),
+        numbers,
+        out,
+        into,
+        np.exp(out),
+        np.exp(into),
+        np.exp(state.sender),
+        np.exp(state.receiver),
+    )
     return all(np.allclose(*pair, rtol=1e-8, atol=1e-9) for pair in zip(derived(ws), fresh))

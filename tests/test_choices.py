@@ -27,6 +27,7 @@ cases = st.fixed_dictionaries(
         "directed": st.booleans(),
         "temperature": st.sampled_from([0.0, 0.5, 1.0]),
         "sociality": st.booleans(),
+        "counts": st.booleans(),
         "covariates": st.integers(0, 2),
         "k": st.integers(1, 4),
     }

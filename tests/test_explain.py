@@ -16,8 +16,8 @@ from klafter.datasets import load_les_miserables
 from klafter.graph import Graph, split_dyads
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, KLafterCV
 from klafter.prediction.explain import Reason, match_communities, take_apart
+from klafter.report.facts import gather
 from klafter.report.suggestions import PARTS, missing_links
-from klafter.report.tables import gather
 
 N = 24
 SWEEPS = {"n_burn": 5, "n_draws": 20, "random_state": 0}

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES
-from klafter.core.objective import column_price
 from klafter.core.problem import add_communities, copy_state, empty_state, make_priors, make_problem
 from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm
@@ -33,6 +32,7 @@ cases = st.fixed_dictionaries(
         "directed": st.booleans(),
         "temperature": st.sampled_from([0.0, 0.5, 1.0]),
         "sociality": st.booleans(),
+        "counts": st.booleans(),
         "covariates": st.integers(0, 1),
         "k": st.integers(0, 3),
     }
@@ -50,8 +50,8 @@ def around(ws, k):
 
 
 @kernel
-def grow(ws, k, size):
-    return grow_inside(ws, k, column_price(ws.priors, ws.n, size), PASSES)
+def grow(ws, k, price):
+    return grow_inside(ws, k, price, PASSES)
 
 
 @kernel
@@ -82,11 +82,11 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
     rows = copy_state(state)
     before = oracles.objective(graph, problem, state)
     ws, whole = open_workspace(problem, state), open_workspace(problem, rows)
-    size = plant(ws, k, 0)
+    size, price = plant(ws, k, 0)
     plant(whole, k, 0)
     if size < 2:
         return
-    gain = grow(ws, k, size)
+    gain = grow(ws, k, price)
     assert before - oracles.objective(graph, problem, state) == pytest.approx(gain, rel=1e-8, abs=1e-7)
     for _ in range(PASSES):
         fit_column(whole, k, True)

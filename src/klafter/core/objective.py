@@ -1,9 +1,8 @@
 """The objective Q of a state, term by term, and the gain of a flip. See ``problem`` for the formula."""
 
-import math
-
 import numpy as np
 
+from klafter.core.cover_price import cover_price, membership_price
 from klafter.core.exp_predictor import all_exp_safe, sum_exp_losses
 from klafter.core.problem import Problem, State
 from klafter.core.rows import load_rows, load_tail, row_loss, shift_exp, shift_loss
@@ -43,10 +42,9 @@ def sum_losses(ws):
 @bare
 def sum_prices(ws):
     """The prior terms of Q: of communities, of W between those that live, and of the other parameters."""
-    priors, total = ws.priors, 0.5 * ws.priors.offset * ws.offset[0] ** 2
+    priors, total = ws.priors, 0.5 * ws.priors.offset * ws.offset[0] ** 2 + cover_price(ws)
     for k in range(ws.z.shape[0]):
         if ws.size[k] > 0:
-            total += column_price(priors, ws.n, ws.size[k])
             for m in range(0 if ws.directed else k, ws.z.shape[0]):
                 precision = priors.diagonal if k == m else priors.offdiagonal
                 total += 0.5 * precision * ws.w[k, m] ** 2 if ws.size[m] > 0 else 0.0
@@ -57,13 +55,6 @@ def sum_prices(ws):
     for p in range(ws.coefficients.size):
         total += 0.5 * priors.coefficient * ws.coefficients[p] ** 2
     return total
-
-
-@bare
-def column_price(priors, n, size):
-    """lambda^2 + T [log S + log C(N, S)] of a community with S members."""
-    chosen = math.lgamma(n + 1.0) - math.lgamma(size + 1.0) - math.lgamma(n - size + 1.0)
-    return priors.penalty + priors.temperature * (np.log(size) + chosen)
 
 
 @bare
@@ -79,16 +70,10 @@ def column_weight_price(ws, k):
 
 
 @bare
-def founder_price(ws, k):
-    """Rise of the prior terms of Q when a node joins community k, which has no other members."""
-    return ws.priors.penalty + ws.priors.temperature * np.log(ws.n) + column_weight_price(ws, k)
-
-
-@bare
 def flip_price(ws, i, k):
-    """Rise of the prior terms of Q when i holds k instead of not."""
-    others = ws.size[k] - np.int64(ws.z[k, i])
-    return ws.priors.temperature * np.log((ws.n - others) / others) if others > 0 else founder_price(ws, k)
+    """Rise of the prior terms of Q when i holds k instead of not; a founder also brings the weights of k."""
+    price = membership_price(ws, i, k)
+    return price if ws.size[k] > np.int64(ws.z[k, i]) else price + column_weight_price(ws, k)
 
 
 @bare

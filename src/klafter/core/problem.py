@@ -46,6 +46,7 @@ class Problem(NamedTuple):
     lower: float  # of every parameter: 0 where x must not be negative
     has_offset: bool
     has_sociality: bool
+    counts: bool  # whether the price of Z learns how many communities a node holds
 
 
 class State(NamedTuple):
@@ -71,13 +72,15 @@ def make_priors(
     return Priors(float(penalty), float(temperature), *map(float, precisions))
 
 
-def make_problem(graph: Graph, law: Law, priors: Priors, *, offset: bool = True, sociality: bool = True) -> Problem:
+def make_problem(
+    graph: Graph, law: Law, priors: Priors, *, offset: bool = True, sociality: bool = True, counts: bool = False
+) -> Problem:
     """The problem of a graph."""
     lower = 0.0 if law.nonnegative else -BOUND
     dyads = graph.dyads
     seen_out = _observed(dyads.hidden_out)
     seen_in = np.ascontiguousarray(seen_out.T) if dyads.directed else seen_out
-    return Problem(dyads, seen_out, seen_in, law, priors, lower, bool(offset), bool(sociality))
+    return Problem(dyads, seen_out, seen_in, law, priors, lower, bool(offset), bool(sociality), bool(counts))
 
 
 def _observed(hidden: Rows) -> np.ndarray:

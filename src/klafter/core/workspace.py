@@ -10,6 +10,7 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
+from klafter.core.cover_price import count_memberships
 from klafter.core.families import Law
 from klafter.core.problem import BOUND, Priors
 from klafter.core.responses import CLIP
@@ -39,6 +40,7 @@ class Fields(NamedTuple):
     lower: float
     has_offset: bool
     has_sociality: bool
+    counts: bool
     links_out: Rows
     links_in: Rows
     seen_out: np.ndarray
@@ -54,6 +56,9 @@ class Fields(NamedTuple):
     receiver: np.ndarray
     coefficients: np.ndarray
     size: np.ndarray  # (K,) int64, members
+    n_held: np.ndarray  # (n,) int64, communities of each node
+    n_holding: np.ndarray  # (K + 2,) int64: how many nodes hold 0, 1, 2, ... communities
+    held_total: np.ndarray  # (2,) int64: memberships in all, and communities with members
     effect_out: np.ndarray  # (K, n): (W z_j)_k, what j adds to x_ij for each community k of i
     effect_in: np.ndarray  # (K, n): (W' z_j)_k, what j adds to x_ji; the same array when undirected
     exp_out: np.ndarray  # (K, n): e^pull_out
@@ -91,13 +96,16 @@ def open_workspace(problem, state):
         effect_in, exp_in, exp_receiver = np.empty(shape), np.empty(shape), np.empty(n)
     ws = Workspace(
         problem.law, problem.priors, n, directed, problem.lower, problem.has_offset, problem.has_sociality,
+        problem.counts,
         dyads.links_out, dyads.links_in, problem.seen_out, problem.seen_in,
         dyads.covariates_out, dyads.covariates_in, dyads.which_out, dyads.which_in,
         state.z, state.w, state.offset, state.sender, state.receiver, state.coefficients,
-        np.empty(shape[0], np.int64), effect_out, effect_in, exp_out, exp_in, exp_sender, exp_receiver,
+        np.empty(shape[0], np.int64), np.empty(n, np.int64), np.empty(shape[0] + 2, np.int64), np.empty(2, np.int64),
+        effect_out, effect_in, exp_out, exp_in, exp_sender, exp_receiver,
         np.empty(shape[0]), new_row(n, 0.0), new_row(n, 1.0),
     )  # fmt: skip
     refresh(ws, list_members(ws))
+    count_memberships(ws)
     return ws
 
 

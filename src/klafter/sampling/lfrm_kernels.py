@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from klafter.core.cover_price import set_membership
 from klafter.core.rows import load_rows, row_loss
 from klafter.core.workspace import open_workspace, refresh_column, refresh_effects
 from klafter.jit.decorators import bare, inlined, inner, kernel
@@ -80,15 +81,13 @@ def sample_private(ws, i, fresh, scratch, rng):
 @inlined
 def enter(ws, i, k):
     """Node i alone holds k."""
-    ws.z[k, i] = 1
-    ws.size[k] = 1
+    set_membership(ws, i, k, 1)
 
 
 @inlined
 def leave(ws, i, k):
     """Nobody holds k."""
-    ws.z[k, i] = 0
-    ws.size[k] = 0
+    set_membership(ws, i, k, 0)
 
 
 @inner

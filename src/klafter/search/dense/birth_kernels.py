@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from klafter.core.cover_price import set_membership
 from klafter.core.families import curvature, slope
-from klafter.core.objective import column_price
+from klafter.core.objective import flip_price
 from klafter.core.rows import load_row, x_of
 from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, inner, kernel
@@ -33,7 +34,7 @@ def plant(ws, k, seed, with_seed):
     ws.exp_out[k, :] = 1.0
     ws.exp_in[k, :] = 1.0
     ws.max_effect[k] = 0.0
-    size = 0
+    size, price = 0, 0.0
     for incoming in range(2 if ws.directed else 1):
         links = ws.links_in if incoming else ws.links_out
         row = ws.into if incoming else ws.out
@@ -41,13 +42,14 @@ def plant(ws, k, seed, with_seed):
         for t in range(links.start[seed], links.start[seed + 1]):
             j = links.node[t]
             if not ws.z[k, j] and is_surprise(ws, seed, j, links.value[t], x_of(ws.law, row, j)):
-                ws.z[k, j] = 1
+                price += flip_price(ws, j, k)
+                set_membership(ws, j, k, 1)
                 size += 1
     if with_seed and size > 0:
-        ws.z[k, seed] = 1
+        price += flip_price(ws, seed, k)
+        set_membership(ws, seed, k, 1)
         size += 1
-    ws.size[k] = size
-    return size
+    return size, price
 
 
 @inner
@@ -71,10 +73,9 @@ def clear(ws, k):
     """Take community k out of the view."""
     ws.w[k, :] = 0.0
     ws.w[:, k] = 0.0
-    ws.size[k] = 0
     for i in range(ws.n):
         if ws.z[k, i]:
-            ws.z[k, i] = 0
+            set_membership(ws, i, k, 0)
             refresh_effects(ws, i)
 
 
@@ -98,10 +99,9 @@ def propose_birth(ws, seed, k, assortative):
 
     ``assortative`` ones have the seed inside and link inside only.
     """
-    size = plant(ws, k, seed, assortative)
+    size, price = plant(ws, k, seed, assortative)
     if size < 2:
         return 0.0, 0.0
-    price = column_price(ws.priors, ws.n, size)
     gain = grow_inside(ws, k, price, PASSES) if assortative else grow(ws, k, price)
     if ws.size[k] < 2:
         return 0.0, 0.0

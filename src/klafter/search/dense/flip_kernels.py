@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from klafter.core.cover_price import set_membership
 from klafter.core.objective import next_gain
 from klafter.core.rows import load_rows, shift_row
 from klafter.core.workspace import refresh_effects
@@ -15,8 +16,7 @@ PASSES = 20  # over one row before the next node has its turn
 def apply_flip(ws, i, k):
     """Flip z_ik in the state and in node i's rows; the pulls of i are brought up to date at the end."""
     d = 1 - 2 * np.int64(ws.z[k, i])
-    ws.z[k, i] = 1 - ws.z[k, i]
-    ws.size[k] += d
+    set_membership(ws, i, k, 1 - ws.z[k, i])
     shift_row(ws.law, ws.out, ws.effect_out[k], ws.exp_out[k], d)
     if ws.directed:
         shift_row(ws.law, ws.into, ws.effect_in[k], ws.exp_in[k], d)

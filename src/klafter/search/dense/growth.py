@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klafter.core.cover_price import membership_price, set_membership
 from klafter.core.line_search import Axis, Span, line_loss, minimise_line, new_line, put
 from klafter.core.problem import BOUND
 from klafter.core.responses import CLIP
@@ -115,13 +116,12 @@ def revise_inside(ws, k, members, size, near, scratch, line):
         inside = np.int64(z[k, i])
         span = gather_dyads(ws, i, k, members, begin, size, w * inside, scratch, line, Span(0, 0, 0.0))
         d = 1 - 2 * inside
-        others = size - inside
         gain = line_loss(law, line, span, 0.0) - line_loss(law, line, span, d * w)
-        gain -= d * ws.priors.temperature * np.log((n - others) / others)
+        gain -= d * membership_price(ws, i, k)
         if gain <= TINY_GAIN:
             continue
         total += gain
-        z[k, i] = 1 - z[k, i]
+        set_membership(ws, i, k, 1 - z[k, i])
         if inside:
             at = 0
             while members[at] != i:
@@ -156,7 +156,6 @@ def grow_inside(ws, k, price, passes):
         gain += step
         if step == 0.0 or gain + left * (gain - before) < 0.0:
             break
-    ws.size[k] = size
     if gain > 0.0:
         refresh_column(ws, k)
     return gain

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klafter.core.cover_price import set_membership
 from klafter.core.line_search import Axis, gather_row, minimise_line, new_line
 from klafter.core.objective import flip_gain, flip_price
 from klafter.core.problem import BOUND
@@ -46,11 +47,11 @@ def choose_rows(ws, nodes, scratch, line, y):
         if is_alone(ws, i):
             continue
         load_rows(ws, i)
-        sender, receiver, here = ws.sender[i], ws.receiver[i], own_part(ws, i)
-        lowest = here
+        sender, receiver, here = ws.sender[i], ws.receiver[i], own_loss(ws, i)
         for k in range(ws.z.shape[0]):
             scratch.before[k] = scratch.best[k] = ws.z[k, i]
-        leave_all(ws, i)
+        here += leave_all(ws, i)
+        lowest = here
         find_gains(ws, i, scratch.firsts)
         for t in range(STARTS):
             first = best_of(scratch.firsts)
@@ -58,12 +59,13 @@ def choose_rows(ws, nodes, scratch, line, y):
                 if first < 0:
                     break
                 leave_all(ws, i)
+            price = 0.0
             if first >= 0:
-                apply_flip(ws, i, first)
+                price = priced_flip(ws, i, first)
                 scratch.firsts[first] = 0.0
-                join(ws, i, scratch.gains)
+                price += join(ws, i, scratch.gains)
             if has_moved(ws, i, scratch.before):
-                there = own_part(ws, i) - fit_sociality(ws, i, line, y)
+                there = own_loss(ws, i) + price - fit_sociality(ws, i, line, y)
                 if there < lowest - TINY_GAIN:
                     lowest, sender, receiver = there, ws.sender[i], ws.receiver[i]
                     for k in range(ws.z.shape[0]):
@@ -96,22 +98,13 @@ def has_moved(ws, i, before):
 
 
 @bare
-def own_part(ws, i):
-    """The part of Q that depends on i's memberships and sociality; its rows must be loaded."""
+def own_loss(ws, i):
+    """The part of Q that depends on i's rows and sociality; the rows must be loaded."""
     total = row_loss(ws.law, ws.out, ws.links_out, i, 0) + 0.5 * ws.priors.sociality * ws.sender[i] ** 2
     if ws.directed:
         total += row_loss(ws.law, ws.into, ws.links_in, i, 0)
         total += 0.5 * ws.priors.sociality * ws.receiver[i] ** 2
-    for k in range(ws.z.shape[0]):
-        if ws.z[k, i]:
-            total += flip_price(ws, i, k)
     return total
-
-
-@bare
-def set_membership(ws, i, k, held):
-    ws.size[k] += np.int64(held) - np.int64(ws.z[k, i])
-    ws.z[k, i] = held
 
 
 @bare
@@ -126,11 +119,23 @@ def set_sociality(ws, i, sender, receiver):
 
 @bare
 def leave_all(ws, i):
-    """Node i without communities and sociality, its rows loaded."""
+    """Node i without communities and sociality, its rows loaded; returns the price of what it held."""
+    price = 0.0
     for k in range(ws.z.shape[0]):
-        set_membership(ws, i, k, 0)
+        if ws.z[k, i]:
+            price += flip_price(ws, i, k)
+            set_membership(ws, i, k, 0)
     set_sociality(ws, i, 0.0, 0.0)
     load_rows(ws, i)
+    return price
+
+
+@bare
+def priced_flip(ws, i, k):
+    """Flip z_ik; returns the rise of the price."""
+    rise = (1 - 2 * np.int64(ws.z[k, i])) * flip_price(ws, i, k)
+    apply_flip(ws, i, k)
+    return rise
 
 
 @bare
@@ -152,13 +157,14 @@ def best_of(gains):
 
 @bare
 def join(ws, i, gains):
-    """The flip that gains most, again and again; each makes Q fall, so there is an end."""
+    """The flip that gains most, again and again; each makes Q fall, so there is an end. Returns the price's rise."""
+    price = 0.0
     while True:
         find_gains(ws, i, gains)
         best = best_of(gains)
         if best < 0:
-            return
-        apply_flip(ws, i, best)
+            return price
+        price += priced_flip(ws, i, best)
 
 
 @bare
