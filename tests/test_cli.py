@@ -337,7 +337,7 @@ def test_no_hidden_pair_is_a_sentence(folder):
 
 def test_an_explanation_says_what_its_parts_are(folder):
     told = " ".join(run("explain", folder / "m.npz", "ann", "bob").stdout.split())
-    assert re.search(r"In the best fit these log odds add up to [+-]\d", told)
+    assert re.search(r"These add up to [+-]\d\.\d\d, the log odds of that probability: offset [+-]\d", told)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -64,8 +64,8 @@ def tune(
         "weight_scales": weight_scales,
         "offdiagonal_scales": offdiagonal_scales,
     }
-    grids = {name: numbers(text) for name, text in others.items() if text is not None}
-    how = {"cv": folds, "n_jobs": jobs, "random_state": seed}
+    grids: dict[str, Any] = {name: numbers(text) for name, text in others.items() if text is not None}
+    how: dict[str, Any] = {"cv": folds, "n_jobs": jobs, "random_state": seed}
     search = KLafterCV(numbers(penalties), **grids, estimator=KLafter(family=family), **how)
     interrupted = run_fit(search, network, quiet or as_json)
     search.save(output)

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from itertools import pairwise
 from threading import Event
+from typing import Any
 
 import numpy as np
 from scipy import sparse as sp
@@ -17,14 +18,14 @@ from klafter.models.publish import Fitted, from_searches, publish
 from klafter.search.cluster import partitions, rounds
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
 from klafter.search.cluster.executor import bare, frame_of
-from klafter.search.progress import Progress, Step, iterate
+from klafter.search.progress import Callback, Progress, Step, iterate
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.state import Problem
 
 STAYED = "The links stayed on the cluster: graph_ has the nodes alone, so all pairs count as unlinked."
 
 
-def fit_graph(model, graph: Graph, seeds, callback, client) -> Fitted:
+def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, client: Any) -> Fitted:
     """Shards of a graph in the client's memory."""
     check_cold(model)
     problem = large.problem_of(model._sparse_settings(), graph)
@@ -39,7 +40,7 @@ def fit_graph(model, graph: Graph, seeds, callback, client) -> Fitted:
     return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback)
 
 
-def check_cold(model) -> None:
+def check_cold(model: Any) -> None:
     """Refuse to go on from an earlier fit."""
     if model.warm_start and hasattr(model, "point_"):
         raise ValueError(
@@ -48,7 +49,7 @@ def check_cold(model) -> None:
         )
 
 
-def fit_partitions(model, table, client, callback=None):
+def fit_partitions(model: Any, table: Any, client: Any, callback: Callback | None = None) -> None:
     """Shards of an edge list in partitions, made by the workers; the links never come to the client."""
     began = time.perf_counter()
     if client is None:
@@ -72,7 +73,6 @@ def fit_partitions(model, table, client, callback=None):
     executor, callback = DaskShardExecutor(client, shards, bounds), callback or (lambda progress: None)
     fitted = search(model.max_iter, model.tol, executor, frame, links, model._seeds(), callback).noting(STAYED)
     publish(model, _unlinked(n), fitted, time.perf_counter() - began)
-    return model
 
 
 def _unlinked(n: int) -> Graph:
@@ -80,21 +80,27 @@ def _unlinked(n: int) -> Graph:
 
 
 def search(
-    max_iter: int, tol: float, executor: DaskShardExecutor, frame: Problem, n_links: float, seeds, callback
+    max_iter: int,
+    tol: float,
+    executor: DaskShardExecutor,
+    frame: Problem,
+    n_links: float,
+    seeds: np.random.SeedSequence,
+    callback: Callback,
 ) -> Fitted:
     """Rounds until a step gains less than ``tol``, and what they found."""
     seed, begun = int(seeds.generate_state(1)[0]), time.perf_counter()
     history: list[Step] = []
 
-    def note(t, state):
-        value = rounds.objective(frame, state, executor)
+    def note(t: int, state: Any) -> float:
+        value = float(rounds.objective(frame, state, executor))
         history.append(Step(0, t, time.perf_counter() - begun, value, len(state.size)))
         return value
 
-    def done(t, state):
+    def done(t: int, state: Any) -> bool:
         value = note(t + 1, state)
         told = callback(Progress("search", 0, 1, t + 1, max_iter, value, len(state.size)))
-        return told or history[-2].objective - value <= tol * abs(value)
+        return bool(told) or history[-2].objective - value <= tol * abs(value)
 
     with announce_compilation():
         state = rounds.init(frame, executor, n_links, seed)

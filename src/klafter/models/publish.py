@@ -50,7 +50,7 @@ class Fitted:
         return replace(self, notes=[*self.notes, *notes])
 
 
-def publish(model, graph: Graph, fitted: Fitted, seconds: float) -> None:
+def publish(model: Any, graph: Graph, fitted: Fitted, seconds: float) -> None:
     """Give an estimator the attributes of a fit, in place of those of an earlier one."""
     for name in published(model):
         delattr(model, name)
@@ -62,12 +62,12 @@ def publish(model, graph: Graph, fitted: Fitted, seconds: float) -> None:
     model._forget()
 
 
-def published(model) -> list[str]:
+def published(model: Any) -> list[str]:
     """The names of fitted attributes; those about the input, which scikit-learn sets, are not among them."""
     return [name for name in vars(model) if name.endswith("_") and not name.startswith("_") and name[-4:] != "_in_"]
 
 
-def adopted(model, **more) -> Fitted:
+def adopted(model: Any, **more: Any) -> Fitted:
     """What another estimator has found, with ``more`` beside it."""
     found = {name[:-1]: getattr(model, name) for name in published(model)}
     own = {part.name: found.pop(part.name) for part in fields(Fitted) if part.name in found}
@@ -114,7 +114,7 @@ def _levels(path: list[Level], shown: int) -> dict[str, Any]:
     }
 
 
-def from_searches(outcomes: list) -> Fitted:
+def from_searches(outcomes: list[Any]) -> Fitted:
     """Of the sparse engine: the best search gives the communities, all of them the predictions."""
     from klafter.search.sparse import engine  # which small networks do without
 
@@ -138,7 +138,7 @@ def from_searches(outcomes: list) -> Fitted:
     )
 
 
-def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: float, **more) -> Fitted:
+def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: float, **more: Any) -> Fitted:
     """Of a sampler: the best sweep gives the communities, the draws of all chains the predictions."""
     engine, peaks = recipe.engine, [chain.peak for chain in chains]
     density, best = max(peaks, key=lambda peak: peak[0])
@@ -198,7 +198,7 @@ def _at_bound(state: State, unit: float, meaning: str) -> list[str]:
     return [f"Some affinities reached the bound of {BOUND * unit:g}: {meaning}."]
 
 
-def _point(engine, graph: Graph, state) -> tuple[LinearDraw, np.ndarray]:
+def _point(engine: Any, graph: Graph, state: Any) -> tuple[LinearDraw, np.ndarray]:
     """A state as a draw whose first communities are the distinct ones with members, largest first, and those."""
     draw, members = engine.draw(graph, state), engine.communities(state)
     keep = distinct(members)
@@ -223,7 +223,7 @@ def distinct(members: np.ndarray) -> np.ndarray:
     return keep[np.argsort(-members[:, keep].sum(axis=0, dtype=np.int64), kind="stable")]
 
 
-def _table(rows: list[list]) -> np.ndarray:
+def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:
     """Rows of unequal lengths as an array with NaN beyond their ends."""
     table = np.full((len(rows), max(len(row) for row in rows)), np.nan)
     for line, row in zip(table, rows):
