@@ -37,6 +37,9 @@ class Affinities(NamedTuple):
 def as_affinities(strength, pairs: np.ndarray = NO_PAIRS, values=0.0, *, directed: bool = False) -> Affinities:
     """Affinities of a diagonal and of off-diagonal pairs, (m, 2), each unordered one once when undirected."""
     strength = np.array(strength, float)
+    if len(pairs) == 0:
+        none, start = np.zeros(0, np.int64), np.zeros(len(strength) + 1, np.int64)
+        return Affinities(strength, np.zeros(0), start, none, none, start, none, none)
     pairs = np.asarray(pairs, np.int64) if directed else np.sort(np.asarray(pairs, np.int64), axis=1)
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     pairs, values = pairs[order], np.broadcast_to(values, len(pairs))[order].astype(float)
@@ -61,6 +64,8 @@ def is_directed(affinities: Affinities) -> bool:
 
 def off_diagonal_pairs(affinities: Affinities) -> np.ndarray:
     """The pairs (k, l) of ``value``, (m, 2); k < l when undirected."""
+    if affinities.diagonal:
+        return NO_PAIRS
     row = np.repeat(np.arange(len(affinities.strength)), np.diff(affinities.start))
     some = np.full(len(row), True) if is_directed(affinities) else row < affinities.other
     return np.column_stack([row[some], affinities.other[some]])

@@ -7,6 +7,7 @@
 Degree factors keep mean 1: the prior a sum(t - 1 - log t) is smallest there, and L and e take the scale.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -35,23 +36,21 @@ class Totals(NamedTuple):
 def totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
     """One pass over the links, for all but the objective."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
-
-    def work(*rows):
-        return tally_rows(open_workspace(problem, state), *rows, sent, received, False)
-
-    return _summed(problem, state, pool, work, sent, received)
+    return _summed(problem, state, pool, lambda ws, *rows: tally_rows(ws, *rows, sent, received, False), sent, received)
 
 
 def fit_totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
     """One pass for the objective alone, in half the time: no expected counts."""
     none = np.zeros(0)
-    return _summed(problem, state, pool, lambda *rows: fit_rows(open_workspace(problem, state), *rows), none, none)
+    return _summed(problem, state, pool, fit_rows, none, none)
 
 
 def _summed(problem: Problem, state: State, pool: ThreadPool, work, sent, received) -> Totals:
+    ws, shape = pool.opener(partial(open_workspace, problem, state)), no_totals(state).shape
+
     def block(low, high):
-        part = no_totals(state)
-        return work(low, high, part), part
+        part = np.zeros(shape)
+        return work(ws(), low, high, part), part
 
     return as_totals(problem, state, pool.blocks(block, problem.n), sent, received)
 

@@ -98,12 +98,8 @@ def background_responsibility(
     """rho of every entry, and its sum by node; nothing but in the rows of some nodes if these are given."""
     responsibility, residual = np.zeros(len(problem.node), np.float32), np.zeros(problem.n)
     every = np.arange(problem.n, dtype=np.int32) if among is None else among.astype(np.int32)
-    pool.blocks(
-        lambda low, high: responsibility_rows(
-            open_workspace(problem, state), every[low:high], responsibility, residual
-        ),
-        len(every),
-    )
+    ws = pool.opener(partial(open_workspace, problem, state))
+    pool.blocks(lambda low, high: responsibility_rows(ws(), every[low:high], responsibility, residual), len(every))
     return responsibility, residual
 
 

@@ -1,5 +1,6 @@
 """Sweeps of flips of single memberships."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -22,21 +23,22 @@ def flip_sweep(
     flags = np.full(problem.n, among is None)
     if among is not None:
         flags[among] = True
+    ws = pool.opener(partial(open_workspace, problem, state))
     for _ in range(rounds):
-        pool.blocks(partial(_flag_gaining, problem, state, flags), problem.n)
+        pool.blocks(partial(_flag_gaining, ws, flags), problem.n)
         if not flags.any():
             break
         around = np.zeros(problem.n, np.bool_)
         before = objective(problem, state, pool) if CHECKED else 0.0
-        gain = flip_sweep_rows(open_workspace(problem, state), 0, problem.n, flags, around)
+        gain = flip_sweep_rows(ws(), 0, problem.n, flags, around)
         if CHECKED:
             check_claim("flip", before, gain, objective(problem, state, pool))
         flags = around
     return without_empty(state)
 
 
-def _flag_gaining(problem: Problem, state: State, flags: np.ndarray, low: int, high: int) -> None:
-    flip_sweep_rows(open_workspace(problem, state), low, high, flags, NONE)
+def _flag_gaining(ws: Callable, flags: np.ndarray, low: int, high: int) -> None:
+    flip_sweep_rows(ws(), low, high, flags, NONE)
 
 
 def warm_up(problem: Problem, state: State, pool: ThreadPool) -> State:
