@@ -12,6 +12,8 @@ from scipy import sparse
 from klafter.graph import checks
 from klafter.graph.graph import Graph
 
+_RECIPROCAL = 10  # a directed list has at least one pair in this many in both orders
+
 
 class Edges(NamedTuple):
     """Links by the rows of their ends; `weight` is None where every link counts 1."""
@@ -32,8 +34,8 @@ def assemble(
 ) -> Graph:
     """The graph of a list of links. Repeated links are summed if they have weights, otherwise counted once.
 
-    Without word on direction, a list is undirected if no pair stands in both orders, or every pair does with the
-    same value; a mixture means directed.
+    Without word on direction, a list is undirected if every pair stands in both orders with the same value, or fewer
+    than one in ten does: a few friendships written twice make nobody's friendship one-sided. A mixture means directed.
 
     Examples
     --------
@@ -48,9 +50,10 @@ def assemble(
     links.eliminate_zeros()
     mirrored = 0 if directed else _mirrored(links)
     symmetric = 0 < mirrored == links.nnz and is_symmetric(links)
-    reason = "as stated" if directed is not None else _reason(mirrored, symmetric)
+    pairs = links.nnz - mirrored // 2
+    reason = "as stated" if directed is not None else _reason(mirrored // 2, pairs, symmetric)
     if directed is None:
-        directed = mirrored > 0 and not symmetric
+        directed = not symmetric and _RECIPROCAL * (mirrored // 2) >= pairs > 0
     if not directed and not symmetric:
         links = _fold(links, edges.weight is None)
         repeated += mirrored // 2
@@ -111,12 +114,16 @@ def _fold(links: sparse.csr_array, unweighted: bool) -> sparse.csr_array:
     return one
 
 
-def _reason(mirrored: int, symmetric: bool) -> str:
-    if not mirrored:
+def _reason(both: int, pairs: int, symmetric: bool) -> str:
+    """Why a list is directed or not: `both` of its pairs stand in both orders."""
+    if not both:
         return "no pair stands in both orders; pass directed=True if order matters"
     if symmetric:
         return "every pair stands in both orders"
-    return "some pairs stand in both orders, others in one; pass directed=False if order does not matter"
+    count = f"{both:,} of {pairs:,} pairs {'stands' if both == 1 else 'stand'} in both orders"
+    if _RECIPROCAL * both < pairs:
+        return f"only {count}, fewer than one in {_RECIPROCAL}; pass directed=True if order matters"
+    return f"{count}, others in one; pass directed=False if order does not matter"
 
 
 def _weights_note(weight: np.ndarray | None, links: sparse.csr_array) -> str:
