@@ -115,7 +115,7 @@ def role(name: str) -> str | None:
     pieces = [simplified(piece) for piece in _PIECES.findall(_CAMEL.sub(" ", name))]
     words = [piece for piece in pieces if len(piece) > 1 and not piece.isdigit()]
     numbered = len(words) < len(pieces)
-    if not words or len(words) > 3:
+    if not words or len(words) > 3 or any(piece.isdigit() and len(piece) > 2 for piece in pieces):
         return None
     for title in ("source", "target", "time", "weight", "node", "group"):
         if any(_in(word, title) for word in words):

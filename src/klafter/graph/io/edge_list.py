@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -20,6 +20,7 @@ from klafter.graph.io.table_layout import HEAD_LINES, Declared, Layout, cut, fin
 from klafter.graph.io.words import Words, as_words, number_words
 
 BLOCK = 1 << 23
+MORE_LINES = 2000  # looked at where a matrix is possible
 
 
 class Opened(NamedTuple):
@@ -51,16 +52,17 @@ def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None,
     blocks = _blocks(stream, path, encoding)
     head = next(blocks, Block(b"", 1, path, encoding))
     lines = _head_lines(head)
-    data = [line for line in lines if line.strip() and not is_comment(line)]
+    whole = len(head.data) < BLOCK and len(lines) > head.data.count(b"\n")
+    some = (line for line in lines if line.strip() and not is_comment(line))
+    data = list(some if whole else islice(some, MORE_LINES))
     if not data:
         found = "only comments" if any(map(str.strip, lines)) else "nothing"
         raise GraphFileError.at(path, None, found, "a graph needs links", "check that the file was written")
-    declared = read_declared(lines)
+    declared = read_declared(lines) if b"#" in head.data or b"%" in head.data else Declared()
     layout = find_layout(data[:HEAD_LINES], declared, occurs=lambda word: _occurrences(word, head), **given)
     number = lines.index(data[0]) + 1
     shape = None
     if matrix is not False:
-        whole = len(head.data) < BLOCK and len(lines) > head.data.count(b"\n")
         shape = find_matrix(path, data, layout.delimiter, whole, matrix is True, given.get("header"))
     if shape is None:
         _check_layout(path, layout, data[0], number, given.get("weight"))

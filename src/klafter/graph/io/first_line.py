@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from klafter.graph.io.column_names import role, simplified
 from klafter.graph.io.values import is_value
 
 ENOUGH = 10  # lines below the first that can show that names recur
+_NUMBERED = re.compile(r"\d+|\b[^\W\d_]\b")
 Rows = Sequence[Sequence[str]]
 
 
@@ -23,9 +25,9 @@ class FirstLine(NamedTuple):
 def judge_links(rows: Rows, occurs: Callable[[str], int] | None = None) -> FirstLine:
     """Whether line 1 of a table of links names the columns.
 
-    In this order: numbers and names that stand below again as ends of links make it a link; known names of columns,
-    and words above columns of numbers or dates, make it a header; so do words that never stand again where all other
-    lines share names. Otherwise it is a link.
+    In this order: numbers, and names that stand below again as ends of links or are built alike, make it a link;
+    known names of columns, and words above columns of numbers or dates, make it a header; so do words that never
+    stand again where all other lines share names. Otherwise it is a link.
 
     Parameters
     ----------
@@ -49,6 +51,9 @@ def judge_links(rows: Rows, occurs: Callable[[str], int] | None = None) -> First
     again = next((field for field in first[:2] if field in below), None)
     if again is not None:
         return FirstLine(False, f"{again!r} stands below again")
+    shapes = {_shape(field) for row in others for field in row[:2]}
+    if any(_NUMBERED.search(field) and _shape(field) in shapes for field in first[:2]):
+        return FirstLine(False, "its names are built like those below")
     reason = known or _above_values(first, others) or _never_again(first, others, occurs)
     return FirstLine(reason != "", reason or "nothing speaks for names of columns")
 
@@ -72,6 +77,11 @@ def judge_nodes(rows: Rows) -> FirstLine:
         if values and min(values.values()) > 1 and first[k] not in values:
             reason = f"{first[k]!r} stands above values that all recur"
     return FirstLine(reason != "", reason or "nothing speaks for names of columns")
+
+
+def _shape(name: str) -> str:
+    """A name whatever its numbers and single letters: user17 is built like user4."""
+    return _NUMBERED.sub("0", name.lower())
 
 
 def _known_names(first: Sequence[str], others: Rows) -> str:
