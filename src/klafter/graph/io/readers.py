@@ -132,17 +132,36 @@ def read_graph(
     >>> print(graph.notes[0])
     Line 1, 'Person;Freund', names the columns ('Person' and 'Freund' are names of columns); pass header=False if not.
     """
-    place = Path(path)
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
-        raise ValueError(f"delimiter is one character such as ',' or a tab; this is {delimiter!r}.")
-    if decimal not in (None, ".", ","):
-        raise ValueError(f"decimal is '.' or ','; this is {decimal!r}.")
-    given = {"delimiter": delimiter, "header": header, "weight": weight, "decimal": decimal, "matrix": matrix}
-    if sheet is not None and place.suffix.lower() not in EXCEL:
-        raise GraphFileError.at(place, None, "no workbook", f"sheet={sheet!r} needs one", "read without sheet=")
+    table = {"delimiter": delimiter, "header": header, "weight": weight, "decimal": decimal, "matrix": matrix}
+    asked = Asked(Path(path), directed, weight, relation, sheet, two_mode, table)
+    return read_asked(asked, nodes, labels, encoding, nodes_header)
+
+
+class Asked(NamedTuple):
+    """What to read, and how."""
+
+    path: Path
+    directed: bool | None
+    weight: str | int | None
+    relation: str | int | None
+    sheet: str | int | None
+    two_mode: bool | None
+    table: dict[str, Any]  # how a table is laid out
+    most_blocks: int | None = None  # to read only the beginning of a table
+
+
+def read_asked(
+    asked: Asked,
+    nodes: str | os.PathLike[str] | bool | None,
+    labels: str | None,
+    encoding: str | None,
+    nodes_header: bool | None,
+) -> Graph:
+    """Read a network, with its table of nodes if there is one."""
+    _check_arguments(asked)
+    place = asked.path
     described = _find_nodes(place, nodes)
     table = None if described is None else read_nodes(described, labels, encoding, nodes_header)
-    asked = _Asked(place, directed, weight, relation, sheet, two_mode, given)
     try:
         graph = _in_its_encoding(encoding, lambda code: _read(asked, table, code))
     except GraphFileError:
@@ -160,17 +179,15 @@ def read_graph(
     return graph
 
 
-class _Asked(NamedTuple):
-    """What to read, and how."""
-
-    path: Path
-    directed: bool | None
-    weight: str | int | None
-    relation: str | int | None
-    sheet: str | int | None
-    two_mode: bool | None
-    given: dict[str, Any]
-    most_blocks: int | None = None
+def _check_arguments(asked: Asked) -> None:
+    delimiter, decimal = asked.table.get("delimiter"), asked.table.get("decimal")
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
+        raise ValueError(f"delimiter is one character such as ',' or a tab; this is {delimiter!r}.")
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal is '.' or ','; this is {decimal!r}.")
+    if asked.sheet is not None and asked.path.suffix.lower() not in EXCEL:
+        rule = f"sheet={asked.sheet!r} needs one"
+        raise GraphFileError.at(asked.path, None, "no workbook", rule, "read without sheet=")
 
 
 def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Graph:
@@ -193,8 +210,8 @@ def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Grap
     return graph.replace(notes=[*graph.notes, said])
 
 
-def _read(asked: _Asked, nodes: NodeTable | None, encoding: str) -> Graph:
-    reader = _READERS.get(_kind(asked.path))
+def _read(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
+    reader = _READERS.get(file_kind(asked.path))
     if reader is None:
         return _read_table(asked, nodes, encoding)
     how = asked.directed, asked.weight, asked.relation
@@ -222,7 +239,7 @@ def _beside(path: Path) -> list[str]:
     return [f"The sheet {found!r} was not read; pass nodes=True for nodes and their attributes."] if found else []
 
 
-def _kind(path: Path) -> str:
+def file_kind(path: Path) -> str:
     """The suffix, without .gz; for suffixes that say nothing, what the file begins with."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix in _READERS or is_sheet(path):
@@ -248,12 +265,12 @@ def open_stream(path: Path, sheet: str | int | None) -> tuple[AbstractContextMan
     return nullcontext(io.BytesIO(found.data)), found.notes
 
 
-def _read_table(asked: _Asked, nodes: NodeTable | None, encoding: str) -> Graph:
+def _read_table(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
     """A list of links or an adjacency matrix."""
     encoding = "utf-8" if is_sheet(asked.path) else encoding
     opening, notes = open_stream(asked.path, asked.sheet)
     with opening as stream:
-        table = open_table(stream, asked.path, encoding, **asked.given)
+        table = open_table(stream, asked.path, encoding, **asked.table)
         if asked.most_blocks is not None:
             table = table._replace(blocks=islice(table.blocks, asked.most_blocks))
         if table.matrix is not None:
@@ -269,7 +286,7 @@ def _read_table(asked: _Asked, nodes: NodeTable | None, encoding: str) -> Graph:
 
 
 def _links_graph(
-    asked: _Asked, opened_table: Opened, table: Table, nodes: NodeTable | None, encoding: str, notes: list[str]
+    asked: Asked, opened_table: Opened, table: Table, nodes: NodeTable | None, encoding: str, notes: list[str]
 ) -> Graph:
     path, labels, note = asked.path, None if nodes is None else nodes.labels, ""
     if nodes is None:
