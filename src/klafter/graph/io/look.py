@@ -62,7 +62,7 @@ def look(path: str | Path, **options: Any) -> Look:
     graph = read_asked(asked, given["nodes"], given["labels"], given["encoding"], given["nodes_header"])
     table = _open(asked, given["encoding"]) if is_table else None
     kind = _FORMATS.get(file_kind(place), "list of links")
-    columns, rows, extra = _first_links(graph), _link_rows(graph), list[str]()
+    columns, rows, extra = [("", "source"), ("", "target"), ("", "value")], _link_rows(graph), list[str]()
     if table is not None and table.matrix is not None:
         kind = "adjacency matrix"
     elif table is not None:
@@ -124,10 +124,6 @@ def _maybe_weights(table: Opened, weight: str | int | None) -> list[str]:
         if use == "left out" and name and fields and all(is_number(x) or is_comma_number(x) for x in fields):
             found.append(f"Column {name!r} holds numbers; pass weight={name!r} if these are weights.")
     return found if table.layout.names else []
-
-
-def _first_links(graph: Graph) -> list[tuple[str, str]]:
-    return [("", "source"), ("", "target"), ("", "value")]
 
 
 def _link_rows(graph: Graph) -> list[list[str]]:
