@@ -64,7 +64,7 @@ def _cut(data: bytes, layout: Layout) -> Words | None:
     else:
         end = np.flatnonzero((codes == ord(layout.delimiter)) | (codes == ord("\n")))
         start = np.concatenate([[0], end[:-1] + 1])[: len(end)]
-    per_line = np.diff(np.searchsorted(start, feeds), prepend=0)
+    per_line = np.diff(np.searchsorted(end, feeds, side="right"), prepend=0)
     if (per_line != layout.columns).any():
         return None
     if layout.delimiter is not None:
