@@ -156,7 +156,8 @@ CASES = {
         "a.csv", 'de,para,peso\nann,bob,"1,5"\nbob,eve,"2,0"\neve,dan,"0,25"\n', WEIGHTED, (HEADER, "decimal commas")
     ),
     "weights of words": Case(
-        "a.csv", "from,to,strength\nann,bob,strong\nbob,eve,weak\neve,dan,weak\n", PATH, ("'strength' holds no numbers",)
+        "a.csv", "from,to,strength\nann,bob,strong\nbob,eve,weak\neve,dan,weak\n", PATH,
+        ("'strength' holds no numbers",),
     ),
     "seconds since 1970": Case(
         "a.txt", "1 2 1082040961\n2 3 1082155839\n3 4 1082414391\n", NUMBERS, ("looks like times", "weight=2")
@@ -186,7 +187,7 @@ CASES = {
     "matrix with commas and gaps": Case(
         "a.csv", ";ann;bob;eve\nann;;1,5;NA\nbob;0,5;;2\neve;NA;;\n",
         {("ann", "bob"): 1.5, ("bob", "ann"): 0.5, ("bob", "eve"): 2},
-        ("directed .the two halves differ in 2 pairs", "2 pairs without a value are hidden", "empty cells read as 0"),
+        ("directed .the two halves differ in 2 pairs", "Hidden for want of a value: 2 pairs", "empty cells read as 0"),
         directed=True, hidden=2,
     ),
     "matrix of crosses": Case(

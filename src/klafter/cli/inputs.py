@@ -106,8 +106,7 @@ def find_pairs(graph: Graph, words: list[str]) -> list[tuple]:
     if len(words) == 1 and words[0] == "-":
         return read_pairs(graph, sys.stdin.read().splitlines(), "stdin")
     if len(words) == 1 and Path(words[0]).is_file():
-        text = Path(words[0]).read_text(encoding="utf-8-sig", errors="replace")
-        return read_pairs(graph, text.splitlines(), words[0])
+        return read_pairs(graph, text_lines(Path(words[0])), words[0])
     nodes = [_is_node(graph, word) for word in words]
     if len(words) == 1 or not (all(nodes) or _look_like_nodes(words, nodes)):
         return [find_pair(graph, _two_nodes(graph, word)) for word in words]
@@ -156,6 +155,17 @@ def _is_node(graph: Graph, name: str) -> bool:
     except KeyError:
         return False
     return True
+
+
+def text_lines(path: Path) -> list[str]:
+    """The lines of a file of text: UTF-8, UTF-16 with its mark, or else as Windows writes it."""
+    data = path.read_bytes()
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace").splitlines()
+    try:
+        return data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace").splitlines()
 
 
 def read_pairs(graph: Graph, lines: list[str], source: str) -> list[tuple]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from klafter.cli import completion
-from klafter.cli.inputs import load_graph, read_pairs
+from klafter.cli.inputs import load_graph, read_pairs, text_lines
 from klafter.cli.screen import say
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def read_network(
     graph = load_graph(name, directed, read, **reader_options(weight, header, sheet, nodes))
     graph = graph.binarize() if binarize else graph
     if hidden is not None:
-        lines = hidden.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-        graph = graph.hide(read_pairs(graph, lines, str(hidden)))
+        graph = graph.hide(read_pairs(graph, text_lines(hidden), str(hidden)))
     return graph
 
 

@@ -59,12 +59,12 @@ def assemble(
         repeated += mirrored // 2
     count = links.nnz if directed or not symmetric else links.nnz // 2
     found = [
-        f"{n:,} {_plural('node', n)} and {count:,} {_plural('link', count)}, "
+        f"{n:,} {plural('node', n)} and {count:,} {plural('link', count)}, "
         f"{'directed' if directed else 'undirected'} ({reason}).",
         _weights_note(edges.weight, links),
         _repeats_note(repeated, edges.weight is not None),
-        f"{len(apart) - apart.sum():,} {_plural('self-link', len(apart) - apart.sum())} dropped." * (not apart.all()),
-        f"{zeros:,} {_plural('link', zeros)} of value 0 read as no link." * bool(zeros),
+        f"{len(apart) - apart.sum():,} {plural('self-link', len(apart) - apart.sum())} dropped." * (not apart.all()),
+        f"{zeros:,} {plural('link', zeros)} of value 0 read as no link." * bool(zeros),
     ]
     notes = (*notes, *filter(None, found))
     if not np.isfinite(links.data).all():
@@ -135,8 +135,9 @@ def _weights_note(weight: np.ndarray | None, links: sparse.csr_array) -> str:
 
 def _repeats_note(repeated: int, weighted: bool) -> str:
     what = "added to the weight of the first" if weighted else "dropped"
-    return f"{repeated:,} repeated {_plural('link', repeated)} {what}." if repeated > 0 else ""
+    return f"{repeated:,} repeated {plural('link', repeated)} {what}." if repeated > 0 else ""
 
 
-def _plural(noun: str, count: int) -> str:
+def plural(noun: str, count: int) -> str:
+    """A noun for a number of things."""
     return noun if count == 1 else noun + "s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -11,7 +12,7 @@ import numpy as np
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode
 from klafter.graph.io.table_layout import Layout, cut_row, is_comment
-from klafter.graph.io.values import is_comma_number, to_number
+from klafter.graph.io.values import is_comma_number, is_number, to_number
 from klafter.graph.io.words import Words, as_words, number_words
 
 _BLANK = np.zeros(256, bool)
@@ -97,12 +98,18 @@ def _quoted(data: bytes, block: Block, layout: Layout) -> Words:
     return as_words(fields)
 
 
+def _numbers(words: list[bytes], decimal: str) -> list[float]:
+    if decimal == ".":
+        with suppress(ValueError):
+            return [float(word) for word in words]
+    return [to_number(word.decode("ascii", "replace"), decimal) for word in words]
+
+
 def weights(fields: Words, block: Block, layout: Layout) -> np.ndarray:
     """The weight of each link, a finite number."""
     words, number = number_words([fields.take(slice(layout.weight, None, layout.columns))])
     try:
-        plain = [float(word) for word in words] if layout.decimal == "." else None
-        values: np.ndarray = np.array(plain or [to_number(word.decode(), layout.decimal) for word in words])[number]
+        values: np.ndarray = np.array(_numbers(words, layout.decimal))[number]
     except ValueError:
         explain(block, layout)
     if not np.isfinite(values).all():
@@ -144,6 +151,8 @@ def _check_weight(field: str, line: int, path: Path, layout: Layout) -> None:
         rule, cure = "its comma may part thousands or decimals", "pass decimal=',' or write it without"
     elif is_comma_number(field) and layout.decimal == ".":
         rule, cure = "the first weights have no decimal comma", "write all in one way, or pass decimal=','"
+    elif is_number(field) and layout.decimal == ",":
+        rule, cure = "other weights have decimal commas", "write all in one way"
     try:
         if np.isfinite(to_number(field, layout.decimal)):
             return

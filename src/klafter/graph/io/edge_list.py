@@ -20,6 +20,7 @@ from klafter.graph.io.table_layout import HEAD_LINES, Declared, Layout, cut, fin
 from klafter.graph.io.words import Words, as_words, number_words
 
 BLOCK = 1 << 23
+_SEPARATOR = re.compile(rb'"?sep=.?"?[ \t]*\r?\n', re.I)
 MORE_LINES = 2000  # looked at where a matrix is possible
 
 
@@ -32,6 +33,8 @@ class Opened(NamedTuple):
     matrix: MatrixLayout | None  # set if the table is an adjacency matrix
     lines: list[str]  # the first lines with data
     line: int  # number of the first of them
+    path: Path
+    encoding: str
 
 
 class Table(NamedTuple):
@@ -60,13 +63,15 @@ def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None,
         raise GraphFileError.at(path, None, found, "a graph needs links", "check that the file was written")
     declared = read_declared(lines) if b"#" in head.data or b"%" in head.data else Declared()
     layout = find_layout(data[:HEAD_LINES], declared, occurs=lambda word: _occurrences(word, head), **given)
+    if layout.one_way and declared.directed is None:
+        declared = declared._replace(directed=True)
     number = lines.index(data[0]) + 1
     shape = None
     if matrix is not False:
         shape = find_matrix(path, data, layout.delimiter, whole, matrix is True, given.get("header"))
     if shape is None:
         _check_layout(path, layout, data[0], number, given.get("weight"))
-    return Opened(chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number)
+    return Opened(chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding)
 
 
 def read_table(table: Opened, known: list[bytes]) -> Table:
@@ -87,7 +92,23 @@ def read_table(table: Opened, known: list[bytes]) -> Table:
     number = number[len(known) :]
     edges = Edges(number[::2], number[1::2], None if layout.weight is None else np.concatenate(values))
     direction = None if layout.direction is None else np.concatenate(kinds)
+    _refuse_second_header(table, edges, names)
     return Table(edges, names, table.declared, layout, remarks, direction)
+
+
+def _refuse_second_header(table: Opened, edges: Edges, names: list[bytes]) -> None:
+    """Files that were put one behind the other have their header among the links."""
+    layout = table.layout
+    if not layout.names:
+        return
+    header = cut(table.lines[0], layout.delimiter)
+    header = ["", *header] if len(header) < layout.columns else header
+    ends = [header[k].encode(table.encoding) for k in (layout.source, layout.target)]
+    if ends[0] in names and ends[1] in names:
+        i, j = (names.index(end) for end in ends)
+        if ((edges.source == i) & (edges.target == j)).any():
+            found = f"the header {quote(table.lines[0])} again among the links"
+            raise GraphFileError.at(table.path, None, found, "it stands once, on top", "delete it below")
 
 
 def _blocks(stream: BinaryIO, path: Path, encoding: str) -> Iterator[Block]:
@@ -97,6 +118,8 @@ def _blocks(stream: BinaryIO, path: Path, encoding: str) -> Iterator[Block]:
         if line == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
             refuse_wide(path, data, encoding)
+            if _SEPARATOR.match(data):
+                data = b"#" + data  # what Excel writes for itself is a remark
         if b"\0" in data:
             at = line + data.count(b"\n", 0, data.index(b"\0"))
             raise GraphFileError.at(path, at, "binary data", "a list of links is text", "check the file and its suffix")

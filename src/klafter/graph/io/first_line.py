@@ -81,7 +81,7 @@ def judge_nodes(rows: Rows) -> FirstLine:
 
 def _shape(name: str) -> str:
     """A name whatever its numbers and single letters: user17 is built like user4."""
-    return _NUMBERED.sub("0", name.lower())
+    return _NUMBERED.sub(lambda found: "0" if found[0].isdigit() else "a", name.lower())
 
 
 def _known_names(first: Sequence[str], others: Rows) -> str:

@@ -13,7 +13,7 @@ from klafter.graph.graph import Graph
 from klafter.graph.io.edge_list import Opened, open_table, preview
 from klafter.graph.io.errors import EncodingError
 from klafter.graph.io.readers import Asked, file_kind, open_stream, read_asked, read_graph
-from klafter.graph.io.values import is_comma_number, is_number
+from klafter.graph.io.values import is_readable
 
 LINES = 10
 MOST_BYTES = 1 << 26  # of a table; a longer one is read in part
@@ -121,7 +121,7 @@ def _maybe_weights(table: Opened, weight: str | int | None) -> list[str]:
     rows, found = preview(table, 100), []
     for k, (name, use) in enumerate(_uses(table)):
         fields = [row[k] for row in rows if len(row) > k]
-        if use == "left out" and name and fields and all(is_number(x) or is_comma_number(x) for x in fields):
+        if use == "left out" and name and fields and all(map(is_readable, fields)):
             found.append(f"Column {name!r} holds numbers; pass weight={name!r} if these are weights.")
     return found if table.layout.names else []
 

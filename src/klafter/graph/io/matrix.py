@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from klafter.graph.assemble import plural
 from klafter.graph.convert import as_graph
 from klafter.graph.graph import Graph
+from klafter.graph.io.column_names import simplified
 from klafter.graph.io.edge_fields import Block, cut_block
 from klafter.graph.io.edge_list import Opened
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
@@ -22,6 +24,9 @@ from klafter.graph.io.values import MISSING, to_number
 from klafter.graph.io.words import number_words
 
 HIDE_WITHIN = 1000  # nodes of two-mode data whose pairs within a kind are hidden; more would be too many pairs
+
+
+_TOTALS = frozenset({"sum", "total", "totals", "summe", "gesamt", "somme", "suma", "totale", "somma", "soma", "totaal"})
 
 
 class Matrix(NamedTuple):
@@ -119,6 +124,10 @@ def matrix_graph(
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise GraphFileError.at(path, None, f"{quote(twice)} twice {place}", "names must differ", "rename one")
+        total = next((name for name in names if simplified(name) in _TOTALS), None)
+        if total is not None:
+            rule, cure = "sums are no node", "delete its row and column, or rename it"
+            raise GraphFileError.at(path, None, f"{quote(total)} {place}", rule, cure)
     down, across = set(matrix.down), set(matrix.across)
     if two_mode is None:
         two_mode = not (down and down <= across) if down and across else rows != columns
@@ -152,16 +161,21 @@ def _one_mode(matrix: Matrix, directed: bool | None, weight: str | int | None) -
     hidden = unseen + sparse.csr_array(np.broadcast_to(~asked[:, None], (n, n))) if len(silent) else unseen
     kind = f"{'directed' if graph.directed else 'undirected'} ({reason})"
     size = f"a square matrix {'with' if names else 'without'} names"
-    notes = [*matrix.notes, f"Read as {size}: {n:,} nodes and {graph.n_links:,} links, {kind}."]
+    notes = [
+        *matrix.notes,
+        f"Read as {size}: {n:,} nodes and {graph.n_links:,} {plural('link', graph.n_links)}, {kind}.",
+    ]
     notes += _weight_notes(graph, weight)
     loops = int(np.count_nonzero(links.diagonal()))
     notes += [f"{loops:,} self-link{'s' * (loops > 1)} dropped."] * bool(loops)
     graph = graph.binarize() if weight is None else graph
     if len(silent):
-        notes.append(f"{len(silent):,} names stand only across the top: what they would say is hidden.")
+        notes.append(
+            f"Only across the top: {len(silent):,} {plural('name', len(silent))}; what they would say is hidden."
+        )
     if hidden.nnz:
         graph = graph.replace(hidden=hidden)
-        notes.append(f"{graph.n_hidden:,} pairs without a value are hidden.")
+        notes.append(f"Hidden for want of a value: {graph.n_hidden:,} {plural('pair', graph.n_hidden)}.")
     return graph.replace(labels=plain_labels(list(names)) if names else None, notes=notes)
 
 
@@ -178,7 +192,9 @@ def _placed(values: sparse.csr_array, place: np.ndarray, n: int) -> tuple[sparse
 def _reason(graph: Graph, links: sparse.csr_array) -> str:
     if graph.directed:
         apart = int((links != links.T.tocsr()).nnz) // 2
-        return f"the two halves differ in {apart:,} pairs; pass directed=False if order does not matter"
+        return (
+            f"the two halves differ in {apart:,} {plural('pair', apart)}; pass directed=False if order does not matter"
+        )
     row, column = links.nonzero()
     both = bool((row < column).any() and (row > column).any())
     return "it is symmetric" if both else "only one half is filled; pass directed=True if order matters"

@@ -123,7 +123,8 @@ def _is_convincing(
     if across and down:
         if set(down) <= set(across) and (count or len(down) > 20):
             return width > 1
-        return width > 1 and not _named_like_columns(first) and (_is_sparse(values) or (not first[0] and width > 3))
+        worded = not first[0] and not any(map(is_number, down))
+        return width > 1 and not _named_like_columns(first) and (_is_sparse(values) or worded)
     if across or down:
         if _named_like_columns(across) or width < 3:
             return False

@@ -43,6 +43,7 @@ _READERS = {
     ".mat": read_mat,
     ".dl": read_dl,
 }
+MANY_NAMES = 20_000  # more are not compared letter by letter
 _FOREIGN = {
     ".xls": "save it as .xlsx or CSV",
     ".ods": "save it as .xlsx or CSV",
@@ -174,9 +175,15 @@ def read_asked(
     if described is None and nodes is None:
         said = _beside(place)
     if said:
-        graph = graph.replace(notes=[*graph.notes, *said])
+        graph = _noted(graph, said)
     log.info("%s: %s", place, " ".join(graph.notes))
     return graph
+
+
+def _noted(graph: Graph, notes: list[str]) -> Graph:
+    """The same graph with more notes; it was checked when it was made."""
+    parts = {name: getattr(graph, name) for name in ("directed", "labels", "attributes", "covariates")}
+    return Graph.trusted(graph.links, graph.hidden, **parts, notes=(*graph.notes, *notes))
 
 
 def _check_arguments(asked: Asked) -> None:
@@ -207,7 +214,7 @@ def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Grap
     )
     such = f", such as {quote(odd)}" if odd else ""
     said = f"The text is no UTF-8 and was read as {likely}{such}; pass encoding= if names look wrong."
-    return graph.replace(notes=[*graph.notes, said])
+    return _noted(graph, [said])
 
 
 def _read(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
@@ -309,12 +316,29 @@ def _links_graph(
         attributes=attributes,
         notes=[*notes, *said],
     )
-    graph = graph.replace(notes=[*graph.notes, *doubt]) if doubt else graph
+    doubt += _alike(labels)
+    graph = _noted(graph, doubt) if doubt else graph
     if not two_mode:
         return graph
     second = np.zeros(n, bool)
     second[edges.target] = True
     return with_two_modes(graph, second, _kinds(table.layout))
+
+
+def _alike(labels: list[str] | np.ndarray | None) -> list[str]:
+    """Names that differ only in case or blanks, which people seldom mean."""
+    if not isinstance(labels, list) or len(labels) > MANY_NAMES:
+        return []
+    seen: dict[str, str] = {}
+    pairs = []
+    for label in labels:
+        first = seen.setdefault(" ".join(label.casefold().split()), label)
+        if first != label:
+            pairs.append(f"{quote(first)} and {quote(label)}")
+    more = f" and {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
+    return (
+        [f"Different nodes, though they differ only in case or blanks: {', '.join(pairs[:3])}{more}."] if pairs else []
+    )
 
 
 def _first_line_note(table: Opened) -> str:

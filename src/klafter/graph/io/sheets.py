@@ -19,6 +19,9 @@ _LINKS = ("edges", "links", "edgelist", "ties", "kanten", "liens", "aretes", "en
 _NODES = ("nodes", "vertices", "actors", "attributes", "knoten", "akteure", "noeuds", "sommets", "nodos", "nodi", "nos")
 
 
+_ERRORS = frozenset({"#REF!", "#DIV/0!", "#VALUE!", "#NAME?", "#NULL!", "#NUM!"})
+
+
 class Sheet(NamedTuple):
     """A table as comma-separated UTF-8, one line for each of its rows, and what has to be said of it."""
 
@@ -58,6 +61,10 @@ def _read_excel(path: Path, sheet: str | int | None, nodes: bool) -> Sheet:
     chosen = _choose(path, names, sheet, nodes)
     rows = [[_cell(value) for value in row] for row in book[chosen].iter_rows(values_only=True)]
     book.close()
+    for line, row in enumerate(rows, 1):
+        if wrong := _ERRORS.intersection(row):
+            rule, cure = "formulas must have values", "correct it in the workbook"
+            raise GraphFileError.at(path, line, f"the error {min(wrong)}", rule, cure)
     rows, notes = _without_margins(rows)
     if not rows:
         raise GraphFileError.at(
@@ -101,16 +108,17 @@ def _cell(value: object) -> str:
 
 
 def _without_margins(rows: list[list[str]]) -> tuple[list[list[str]], list[str]]:
-    """Rows and columns with something in them; a title above the table is left out and told."""
-    full = [k for k in range(max(map(len, rows), default=0)) if any(len(row) > k and row[k] for row in rows)]
-    rows = [[row[k] if len(row) > k else "" for k in full] for row in rows]
+    """Columns with something in them; a title above the table is left out and told, and lines keep their numbers."""
     titles = []
-    kept = [row for row in rows if any(row)]
-    while len(kept) > 1 and len(full) > 1 and sum(map(bool, kept[0])) == 1 and sum(map(bool, kept[1])) > 1:
-        # a square with one name across would be no table
-        titles.append(next(filter(None, kept.pop(0))))
-    full = [k for k in range(len(full)) if any(row[k] for row in kept)]
-    kept = [[row[k] for k in full] for row in kept]
+    for k, row in enumerate(rows[:-1]):
+        if sum(map(bool, row)) > 1:
+            break
+        below = next((later for later in rows[k + 1 :] if any(later)), [])
+        if sum(map(bool, row)) == 1 and sum(map(bool, below)) != 1:
+            titles.append(next(filter(None, row)))
+            rows[k] = []
+    full = [k for k in range(max(map(len, rows), default=0)) if any(len(row) > k and row[k] for row in rows)]
+    kept = [[row[k] if len(row) > k else "" for k in full] if any(row) else [] for row in rows]
     return kept, [f"Left out above the table: {', '.join(map(quote, titles))}."] if titles else []
 
 
@@ -120,7 +128,7 @@ def as_csv(rows: Iterable[list[str]]) -> bytes:
     plain = csv.writer(text, lineterminator="\n")
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in rows:
-        (quoted if row[0][:1] in ("#", "%") else plain).writerow(row)
+        (quoted if row and row[0][:1] in ("#", "%") else plain).writerow(row)
     return text.getvalue().encode()
 
 

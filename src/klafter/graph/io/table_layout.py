@@ -12,13 +12,16 @@ from typing import NamedTuple
 from klafter.graph.io import column_names
 from klafter.graph.io.errors import quote
 from klafter.graph.io.first_line import FirstLine, judge_links
-from klafter.graph.io.values import are_times, find_decimal, is_comma_number, is_number
+from klafter.graph.io.values import are_times, find_decimal, is_comma_number, is_number, is_readable
 
 HEAD_LINES = 200
 _NODES = re.compile(r"^\s*[#%]+\s*nodes\s*[:=]\s*([\d,_]+)", re.I)
 _DIRECTED = re.compile(r"^\s*[#%]+\s*directed\s*[:=]\s*(yes|true|1|no|false|0)\b", re.I)
 _SNAP = re.compile(r"^\s*#+\s*(un)?directed graph", re.I)
 _KONECT = re.compile(r"^\s*%\s*(sym|asym)\b", re.I)
+_ARROWS = frozenset({"->", "-->", "--", "-", "→", "<->", "=>", "<-->", "—", "–"})
+_ONE_WAY = frozenset({"->", "-->", "→", "=>"})
+_NEIGHBOURS = "Column 3 holds names of nodes as well and was left out; a line is read as one link."
 _PARTING = re.compile(r"(?<!\d),|,(?!\d)")  # a comma that is not inside a number
 _UNWEIGHTED = re.compile(r"^\s*[#%]+\s*weighted\s*[:=]\s*(no|false|0)\b", re.I)
 
@@ -42,6 +45,7 @@ class Layout(NamedTuple):
     weight: int | None
     decimal: str = "."
     direction: int | None = None  # a column that says Directed or Undirected
+    one_way: bool = False  # arrows between the names say that links are directed
     loose_tail: bool = False  # some lines end in delimiters, others do not
     empty: frozenset[int] = frozenset()  # columns without any text
     first: FirstLine = FirstLine(False, "")
@@ -136,9 +140,16 @@ def find_layout(
     names = tuple(field.lower() for field in _header(rows, columns)) if first.is_header else ()
     body = rows[bool(names) :]
     source, target = column_names.ends(names) if len(names) > 1 else (0, 1)
+    between = "" if names else _between(body)
+    if between:
+        target = 2
     if declared.weighted is False and weight == "auto":
         weight = None
     found, notes = _weight_column(weight, names, body, columns, (source, target))
+    if between:
+        said = f"The middle column, such as {quote(between)}, stands between source and target."
+        notes = [said, *(note for note in notes if note != _NEIGHBOURS)]
+    notes += _mixture_note(_column(body, source), _column(body, target))
     fields = [] if found is None else _column(body, found)
     mark = decimal or find_decimal(fields) or "?"
     if mark == "," and decimal is None:
@@ -146,7 +157,10 @@ def find_layout(
         notes.append(f"Weights have decimal commas: {example!r} is {example.replace('.', '').replace(',', '.')}.")
     empty = frozenset(k for k in range(2, columns) if not any(_column(rows, k)))
     direction = _direction_column(names, body)
-    return Layout(delimiter, columns, names, source, target, found, mark, direction, loose, empty, first, tuple(notes))
+    one_way = bool(between) and set(_column(body, 1)) <= _ONE_WAY
+    return Layout(
+        delimiter, columns, names, source, target, found, mark, direction, one_way, loose, empty, first, tuple(notes)
+    )
 
 
 def _even(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
@@ -177,6 +191,34 @@ def _direction_column(names: Sequence[str], rows: list[list[str]]) -> int | None
     return None
 
 
+def _between(rows: list[list[str]]) -> str:
+    """A word or arrow that stands between the two names of every line, as Cytoscape writes them; empty if none does."""
+    middle = set(_column(rows, 1))
+    if any(len(row) < 3 for row in rows) or not middle:
+        return ""
+    if middle <= _ARROWS:
+        return min(middle)
+    first, third = set(_column(rows, 0)), set(_column(rows, 2))
+    few = 3 * len(middle) <= len(rows) and len(middle) <= 5 and not middle & (first | third)
+    return min(middle) if few and first & third and not any(map(is_number, first | third | middle)) else ""
+
+
+def _mixture_note(source: list[str], target: list[str]) -> list[str]:
+    """That one end is always a word and the other always a number, as in tables of nodes."""
+    numbers = [sum(map(is_number, fields)) for fields in (source, target)]
+    if len(source) < 2 or sorted(numbers) != [0, len(source)]:
+        return []
+    return ["One end of each link is a word, the other a number: a table of nodes has such columns, too."]
+
+
+def _neighbours_note(rows: list[list[str]], names: Sequence[str]) -> list[str]:
+    """That a third column names nodes as well, as in lists of neighbours."""
+    third = set(_column(rows, 2)) - {""}
+    if names or not third & {field for row in rows for field in row[:2]}:
+        return []
+    return [_NEIGHBOURS]
+
+
 def _weight_column(
     weight: str | int | None, names: Sequence[str], rows: list[list[str]], columns: int, taken: tuple[int, int]
 ) -> tuple[int | None, list[str]]:
@@ -186,16 +228,17 @@ def _weight_column(
     if weight != "auto":
         name = str(weight).lower()
         return (weight if isinstance(weight, int) else names.index(name) if name in names else -1), []
-    found = column_names.weight_column(names, taken) if names else (2 if columns > 2 else None)
+    third = max(taken) + 1
+    found = column_names.weight_column(names, taken) if names else (third if columns > third else None)
     if found is None:
         return None, []
     fields = [field for field in _column(rows, found) if field]
-    numeric = any(is_number(field) or is_comma_number(field) for field in fields)
+    numeric = any(map(is_readable, fields))
     called = f"Column {quote(names[found]) if names else found + 1}"
     # one number among the fields is enough: then text beside it is an error, not a name
     if not numeric:
         said = f"{called} holds no numbers and was not taken for weights; pass weight= to name another."
-        return None, [said] if names and rows else []
+        return None, [said] if names and rows else _neighbours_note(rows, names)
     if not names and are_times(fields):
         said = f"{called} looks like times, from {min(fields)} to {max(fields)}, and was left out"
         return None, [f"{said}; pass weight={found} if these are weights."]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 MISSING = frozenset({"na", "n/a", "nan", "null", "none", "?", ".", "#n/a", "-"})
 _COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
+_ENGLISH = re.compile(r"[-+]?\d{1,3}(,\d{3})+\.\d+")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)( .*)?|\d{4}/\d\d?/\d\d?( .*)?")
 
 
@@ -25,6 +26,11 @@ def is_comma_number(field: str) -> bool:
     return _COMMA.fullmatch(field) is not None
 
 
+def is_readable(field: str) -> bool:
+    """Whether text is a number in any way of writing: 1.5, 1,5 or 1,234.5."""
+    return is_number(field) or is_comma_number(field) or _ENGLISH.fullmatch(field) is not None
+
+
 def is_date(field: str) -> bool:
     """Whether text is a date, perhaps with a time of day."""
     return _DATE.fullmatch(field) is not None
@@ -32,7 +38,7 @@ def is_date(field: str) -> bool:
 
 def is_value(field: str) -> bool:
     """Whether text is a number, with a point or a comma, or a date."""
-    return is_number(field) or is_comma_number(field) or is_date(field)
+    return is_readable(field) or is_date(field)
 
 
 def to_number(field: str, decimal: str) -> float:
@@ -40,9 +46,11 @@ def to_number(field: str, decimal: str) -> float:
 
     Examples
     --------
-    >>> to_number("1,5", ","), to_number("1.234,5", ","), to_number("1.5", ".")
-    (1.5, 1234.5, 1.5)
+    >>> to_number("1,5", ","), to_number("1.234,5", ","), to_number("1.5", "."), to_number("1,234.5", ".")
+    (1.5, 1234.5, 1.5, 1234.5)
     """
+    if decimal != "," and _ENGLISH.fullmatch(field):
+        return float(field.replace(",", ""))
     if decimal == "." or ("," not in field and "." not in field):
         return float(field)
     if decimal != "," and "," not in field:
