@@ -138,8 +138,29 @@ def test_the_line_is_right_in_later_blocks_and_behind_comments(tmp_path, monkeyp
 
 
 ROUGH = st.binary(max_size=200) | st.text(st.sampled_from('ab1 ,\t\n\r";#%*.-<>[]xé\0'), max_size=120).map(str.encode)
-SUFFIXES = [".txt", ".csv", ".net", ".gml", ".graphml", ".gexf", ".mtx", ".npz", ".mat", ".txt.gz", ".mtx.gz"]
-STARTS = [b"", b"*Vertices 3\n", MTX.encode() + b"3 3 2\n", b"a b 1\n", b"\x1f\x8b"]
+SUFFIXES = [
+    ".txt",
+    ".csv",
+    ".net",
+    ".gml",
+    ".graphml",
+    ".gexf",
+    ".mtx",
+    ".npz",
+    ".mat",
+    ".txt.gz",
+    ".mtx.gz",
+    ".dl",
+    ".xlsx",
+    ".pq",
+]
+DL = [
+    b"dl n=2\ndata:\n",
+    b"dl n=3 format=edgelist1 labels embedded\ndata:\n",
+    b"dl nr=2 nc=1\nrow labels:\na b\ndata:\n",
+]
+TABLES = [b"a b 1\n", b",a,b\na,0,1\n", b"0 1 1\n1 0 0\n", b"Von;Nach;Typ;\n", b"source,target,type\na,b,Directed\n"]
+STARTS = [b"", b"*Vertices 3\n", MTX.encode() + b"3 3 2\n", b"\x1f\x8b", b"\xff\xfea\0", b"sep=;\n", *DL, *TABLES]
 
 
 @given(ROUGH, st.sampled_from(SUFFIXES), st.sampled_from(STARTS))

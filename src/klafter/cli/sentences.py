@@ -30,6 +30,7 @@ SHELL_WORDS = {
     "choose with sheet=": "choose with --sheet",
     "pass weight= to name": "say --weight to name",
     "pass encoding= if": "say --read encoding= if",
+    "and nodes= if": "and --nodes if",
     "pass two_mode=True": "say --read two_mode=yes",
     "pass two_mode=False": "say --read two_mode=no",
     "read without two_mode=": "leave two_mode out",

@@ -48,7 +48,8 @@ def look(path: str | Path, **options: Any) -> Look:
     given = {name: parameter.default for name, parameter in signature(read_graph).parameters.items() if name != "path"}
     given |= options
     is_table = file_kind(place) not in _FORMATS
-    is_part = is_table and place.is_file() and place.stat().st_size > MOST_BYTES
+    packed = 4 if place.suffix == ".gz" else 1
+    is_part = is_table and place.is_file() and packed * place.stat().st_size > MOST_BYTES
     asked = Asked(
         place,
         given["directed"],

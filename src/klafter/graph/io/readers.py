@@ -381,8 +381,8 @@ def _find_modes(path: Path, edges: Edges, n: int, layout: Layout, two_mode: bool
     if "group" in roles and roles[0] != roles[1]:
         kinds = " and ".join(map(quote, _kinds(layout)))
         return True, [f"Read as two kinds of nodes, {kinds}, since no name is both; pass two_mode=False if not."]
-    said = "No name stands in both columns; pass two_mode=True if these are two kinds, such as people and events."
-    return False, [said]
+    said = "No name stands in both columns; pass two_mode=True if these are two kinds, such as people and events"
+    return False, [f"{said}, and nodes= if it is a table of nodes."]
 
 
 def _kinds(layout: Layout) -> tuple[str, str]:

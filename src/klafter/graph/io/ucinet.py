@@ -22,7 +22,7 @@ OPENING = re.compile(r"\s*dl\b[\s,;]+(n|nr|nc|nm|format|data|labels?)\b", re.I)
 _SIZE = re.compile(r"\b(n|nr|nc|nm)\s*=\s*(\d+)", re.I)
 _FORMAT = re.compile(r"\bformat\s*=\s*(\w+)", re.I)
 _ABSENT = re.compile(r"\bdiagonal\s*=?\s*absent", re.I)
-_PART = re.compile(r"\b((?:row|col|column|matrix|level)?\s*labels?)\s*(embedded)?\s*:?(?=[\s,]|$)|\b(data)\s*:", re.I)
+_PART = re.compile(r"\b((?:row|col|column|matrix|level)?\s*labels?)\s*(embedded)?\s*:?(?=[\s,]|$)", re.I)
 _TOKENS = re.compile(r'"([^"]*)"|([^\s,]+)')
 
 
