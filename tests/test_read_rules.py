@@ -194,6 +194,8 @@ def test_the_line_that_excel_writes_for_itself(file):
 def test_ucinet_forms(file):
     half = read_graph(file("DL N=3 FORMAT=LOWERHALF DIAGONAL=ABSENT\nDATA:\n1\n0 1\n", "g.dl"))
     assert half.links.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    below = read_graph(file("DL N=3 FORMAT=LOWERHALF\nDATA:\n0\n-2 0\n0 3 0\n", "g.dl"))
+    assert below.links.toarray().tolist() == [[0, -2, 0], [-2, 0, 3], [0, 3, 0]]
     several = "DL N=2 NM=2\nLABELS:\nann,bob\nMATRIX LABELS:\nlikes\nhelps\nDATA:\n0 1\n0 0\n0 0\n1 0\n"
     assert "'helps'" in read_graph(file(several, "g.dl")).notes[0]
     assert read_graph(file(several, "g.dl"), relation="helps", directed=True).links[1, 0] == 1

@@ -134,7 +134,8 @@ def _values(path: Path, header: _Header, data: str) -> tuple[list[np.ndarray], t
     for k, (row, column) in enumerate(where):
         matrix = np.zeros((header.rows, header.columns))
         matrix[row, column] = numbers[k * len(row) : (k + 1) * len(row)]
-        found_matrices.append(np.maximum(matrix, matrix.T) if header.format.endswith("half") else matrix)
+        mirror = matrix.T - np.diag(matrix.diagonal()) if header.format.endswith("half") else 0.0
+        found_matrices.append(matrix + mirror)
     return found_matrices, tuple(down), across
 
 
