@@ -192,6 +192,8 @@ def test_look_says_what_would_be_read(tmp_path):
     document = json.loads(run("look", path, "--no-header", "--weight", "none", "--json").stdout)
     assert document["graph"]["nodes"] == 5
     assert document["rows"][0] == ["Personne", "Ami", "Depuis"]
+    again = " ".join(run("look", path, "--no-header", "--weight", "none", "--directed").stdout.split())
+    assert "--directed --no-header --weight none -o model.npz" in again
     assert "is a folder" in sentence(run("look", tmp_path))
 
 

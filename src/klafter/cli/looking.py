@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -60,7 +61,16 @@ def look(
     say("To check:" if questions else "No questions.", "bold")
     for text in questions:
         say(f"- {text}")
-    say(f"Next: klafter fit {file} -o model.npz")
+    again = [*flag("directed", directed, "undirected"), *flag("header", header, "no-header")]
+    given = {"weight": None if weight == "auto" else weight, "sheet": sheet, "nodes": nodes}
+    again += [f"--{name} {quote(value)}" for name, value in given.items() if value is not None]
+    again += [f"--read {quote(setting)}" for setting in read or []]
+    say(" ".join([f"Next: klafter fit {quote(file)}", *again, "-o model.npz"]))
+
+
+def flag(name: str, value: bool | None, opposite: str) -> list[str]:
+    """A switch as it is typed; nothing if it was not given."""
+    return [] if value is None else [f"--{name if value else opposite}"]
 
 
 def _filled(row: list[str], width: int) -> list[str]:

@@ -173,7 +173,7 @@ def read_asked(
         ) from None
     said = [] if table is None else list(table.notes)
     if described is None and nodes is None:
-        said = _beside(place)
+        said = _beside(place, asked.sheet)
     if said:
         graph = _noted(graph, said)
     log.info("%s: %s", place, " ".join(graph.notes))
@@ -237,12 +237,12 @@ def _find_nodes(path: Path, nodes: str | os.PathLike[str] | bool | None) -> Path
     return sibling(path)
 
 
-def _beside(path: Path) -> list[str]:
+def _beside(path: Path, sheet: str | int | None) -> list[str]:
     """A table of nodes that nobody asked for, in a sentence."""
     beside = sibling(path)
     if beside.is_file():
         return [f"Beside it is {beside.name}; pass nodes=True to read the nodes and their attributes from it."]
-    found = node_sheet(path) if path.suffix.lower() in EXCEL else None
+    found = node_sheet(path) if sheet is None and path.suffix.lower() in EXCEL else None
     return [f"The sheet {found!r} was not read; pass nodes=True for nodes and their attributes."] if found else []
 
 
