@@ -79,7 +79,10 @@ def name_members(names: list, most: int, starred: Collection = ()) -> str:
 def predict(
     model: Model,
     pairs: Annotated[
-        list[str] | None, typer.Argument(metavar="[PAIRS]", help='A file with two nodes a line, "a b", or - for stdin.')
+        list[str] | None,
+        typer.Argument(
+            metavar="[PAIRS]", help='Nodes two by two, "a b", a file with two nodes a line, or - for stdin.'
+        ),
     ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="The likeliest links nobody has seen.")] = None,
     hidden_only: Annotated[bool, typer.Option("--hidden-only", help="With --top: only among hidden pairs.")] = False,
@@ -89,7 +92,9 @@ def predict(
 
     **Examples**
 
-    `klafter predict friends.npz "ann bob"`
+    `klafter predict friends.npz ann bob`
+
+    `klafter predict friends.npz "Ann Lee" Bo Cem "Dan Ray"`
 
     `klafter predict friends.npz pairs.tsv --json`
 
