@@ -24,6 +24,7 @@ from klafter.search.sparse.moves.flip import flip_sweep, warm_up
 from klafter.search.sparse.moves.merge import merges, reassigns
 from klafter.search.sparse.moves.off_diagonal import off_diagonal_search, refine
 from klafter.search.sparse.moves.perturb import BACKGROUND_DISCOUNT, ENOUGH, drop_one, perturb
+from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.moves.split import splits
 from klafter.search.sparse.state import Problem, State, copy_state, empty_state, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
@@ -71,6 +72,8 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     before = objective(problem, state, pool)
     state, made = births(problem, copy_state(state), rng, pool)
     state = weights(problem, flip_sweep(problem, without_empty(state), pool), pool)
+    state, more = resets(problem, state, pool)
+    state, made = weights(problem, state, pool) if more else state, made + more
     local = len(state.size) > MANY
     for move in (partial(merges, local=local), partial(reassigns, local=local), deaths, splits):
         state, more = move(problem, state, pool)
