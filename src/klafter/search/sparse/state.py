@@ -12,6 +12,8 @@ from scipy import sparse
 from klafter.graph import Graph, Rows
 from klafter.search.sparse.affinities import Affinities, alive_only, as_affinities, copy_affinities, with_more
 
+NO_COUNT_PRICE = np.zeros(2)
+
 
 class Problem(NamedTuple):
     """Observations and prices, as kernels read them. Entries from ``middle[i]`` on have i as target."""
@@ -44,6 +46,7 @@ class State(NamedTuple):
     affinities: Affinities  # L
     size_at_split: np.ndarray  # (K,) int64, its size when a split was last tried
     background: float  # e
+    count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times what a node pays for holding 0, 1, 2, ... communities
 
     @property
     def strength(self) -> np.ndarray:

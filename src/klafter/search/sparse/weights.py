@@ -33,10 +33,12 @@ class Totals(NamedTuple):
     received: np.ndarray
 
 
-def totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
-    """One pass over the links, for all but the objective."""
+def totals(problem: Problem, state: State, pool: ThreadPool, *, with_fit: bool = False) -> Totals:
+    """One pass over the links; for the objective too if asked for."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
-    return _summed(problem, state, pool, lambda ws, *rows: tally_rows(ws, *rows, sent, received, False), sent, received)
+    return _summed(
+        problem, state, pool, lambda ws, *rows: tally_rows(ws, *rows, sent, received, with_fit), sent, received
+    )
 
 
 def fit_totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
@@ -82,7 +84,7 @@ def objective_from(problem: Problem, state: State, sums: Totals) -> float:
     + a sum_i (t_i - 1 - log t_i)."""
     entries = np.concatenate([state.strength, state.affinities.value])
     loss = -sums.fit + entries @ sums.pairs[:-1] + state.background * sums.pairs[-1]
-    loss = loss + prices(problem, state.size).sum() + factor_prior(problem, state)
+    loss = loss + prices(problem, state.size).sum() + factor_prior(problem, state) + held_price(state)
     number = n_off_diagonal(state.affinities)
     return float(loss + number * off_diagonal_price(problem, n_alive(state)) if number else loss)
 
@@ -96,6 +98,11 @@ def off_diagonal_price(problem: Problem, k: int) -> float:
     pairs = problem.pair_weight * k * (k - 1)
     links = float(problem.value.sum()) / 2
     return problem.penalty + problem.temperature * (np.log(max(pairs, 1.0)) + 0.5 * np.log(max(links, 1.0)))
+
+
+def held_price(state: State) -> float:
+    """The sum over nodes of what they pay for the number of communities they hold."""
+    return float(state.count_price[np.minimum(state.held, len(state.count_price) - 1)].sum())
 
 
 def prices(problem: Problem, size: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ def open_workspace(problem, state):
         problem.start, problem.middle, problem.node, problem.value,
         problem.hidden_start, problem.hidden_middle, problem.hidden_node,
         state.member, state.held, state.send, state.receive, state.size, state.send_sum, state.receive_sum,
-        state.background, affinities.strength, affinities.value,
+        state.background, state.count_price, affinities.strength, affinities.value,
         affinities.start, affinities.other, affinities.place,
         affinities.into_start, affinities.into_other, affinities.into_place,
         diagonal,

@@ -21,6 +21,7 @@ from klafter.search.sparse.kernels.links import (
     link_change,
     look_ahead,
     mark_row,
+    one_more_price,
     price,
     reached,
     spread,
@@ -160,7 +161,7 @@ def flip_rest(ws, i, k, inside, back):
     """
     t, r, s = ws.send[i], ws.receive[i], ws.size[k]
     if inside and s == 1:
-        return price(ws, s) if ws.diagonal else -math.inf
+        return price(ws, s) + one_more_price(ws, ws.held[i] - 1) if ws.diagonal else -math.inf
     send_sum, receive_sum = ws.send_sum[k], ws.receive_sum[k]
     if inside:
         send_sum, receive_sum, s = send_sum - t, receive_sum - r, s - 1
@@ -169,7 +170,7 @@ def flip_rest(ws, i, k, inside, back):
         pairs = ws.strength[k] * (pairs - back)
     else:
         pairs = ws.strength[k] * pairs + ws.pair_weight * off_diagonal_rate(ws, i, k) - back
-    rest = pairs + ws.temperature * math.log((ws.n - s) / s)
+    rest = pairs + ws.temperature * math.log((ws.n - s) / s) + one_more_price(ws, ws.held[i] - (1 if inside else 0))
     return rest if inside else -rest
 
 

@@ -61,6 +61,13 @@ def price(ws, s):
     return ws.penalty + ws.temperature * (math.log(s) + ways)
 
 
+@bare
+def one_more_price(ws, m):
+    """What a node pays for holding m + 1 communities instead of m, whichever they are."""
+    last = len(ws.count_price) - 1
+    return ws.count_price[min(m + 1, last)] - ws.count_price[min(m, last)]
+
+
 @inlined
 def exposure_factor(ws, i, p):
     """a of entry p in the row of i: t_i r_j as source, r_i t_j as target."""

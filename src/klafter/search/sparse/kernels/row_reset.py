@@ -24,6 +24,7 @@ from klafter.search.sparse.kernels.links import (
     leave,
     link_chance,
     link_term,
+    one_more_price,
 )
 
 MOST = 12  # communities that a node may be tried in
@@ -141,14 +142,14 @@ def is_held(ws, i, order, size):
 
 @bare
 def begin_row(ws, i, u, hidden_u, sums, row):
-    """A node in no community: u of its dyads, A, B, and the price of what it holds."""
+    """A node in no community: u of its dyads, A, B, the price of what it holds, and how much that is."""
     for p in range(ws.start[i + 1] - ws.start[i]):
         u[p] = ws.background
     for p in range(ws.hidden_start[i + 1] - ws.hidden_start[i]):
         hidden_u[p] = ws.background
     row[0] = ws.background * (sums[1] - ws.receive[i] - hidden_sum(ws, i, hidden_u, True, False))
     row[1] = ws.background * (sums[0] - ws.send[i] - hidden_sum(ws, i, hidden_u, False, False))
-    row[2] = 0.0
+    row[2], row[3] = 0.0, 0.0
 
 
 @bare
@@ -180,6 +181,8 @@ def add_community(ws, i, k, u, hidden_u, row):
     row[1] += w * (send_sum - hidden_sum(ws, i, hidden_u, False, True))
     others = ws.size[k] - (1 if inside else 0)
     row[2] += ws.temperature * math.log((ws.n - others) / others) if others > 0 else math.inf
+    row[2] += one_more_price(ws, int(row[3]))
+    row[3] += 1.0
 
 
 @bare
