@@ -107,5 +107,7 @@ def search(
         note(0, state)
         turns = iter(range(1, max_iter + 1))
         state = iterate(lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, max_iter, done, Event())
-    fitted = from_searches([large.Outcome(frame, state, history, len(history) <= max_iter)])
+    fitted = from_searches(
+        [large.Outcome(frame, state, history, len(history) <= max_iter, history[-1].objective, False)]
+    )
     return replace(fitted, more={**fitted.more, "traffic": traffic_summary(executor.traffic)})

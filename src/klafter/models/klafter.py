@@ -29,6 +29,7 @@ from klafter.search.restart import rebuilt, restart
 log = logging.getLogger("klafter")
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
 DOZENS, FEW_NODES = 50, 500
+CHOICE_FROM = 300  # nodes from which both links are tried
 RUNS, SWEEPS = (8, 12, 4), (120, 120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
 SPARSE_RUNS = (6, 6, 4)  # of the sparse engine, which has no sweeps that would grow shorter
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
@@ -62,9 +63,8 @@ class KLafter(Growing):
         What link values are: 0/1, counts, or real numbers.
     link : {"auto", "logit", "cloglog", "exposure"}
         For 0/1 links: "logit" and "cloglog" (p = 1 - exp(-e^x)) use the dense engine, "exposure" the sparse one.
-        "auto" takes logit to 500 nodes and exposure beyond 2,500; between them it tries both, and takes exposure where
-        that describes the network clearly better: in less than 96% of what logit needs. Parameters that only logit has
-        then keep logit.
+        "auto" takes logit below 300 nodes and exposure beyond 2,500; between them it tries both, and takes the one with
+        the lower score. Parameters that only logit has then keep logit.
     penalty : float
         Price of one more community, lambda^2 in the paper.
     temperature : float
@@ -332,7 +332,7 @@ class KLafter(Growing):
     def _may_choose(self, graph: Graph) -> bool:
         """Whether ``link="auto"`` may try both links: either engine must be able to, and quick enough."""
         able = self.family == "bernoulli" and not graph.covariates and self.temperature > 0.0
-        return self.link == "auto" and able and graph.n_nodes > FEW_NODES and not self._changed(LOGIT_ONLY)
+        return self.link == "auto" and able and graph.n_nodes >= CHOICE_FROM and not self._changed(LOGIT_ONLY)
 
     def _exposure_if_better(
         self, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, stop: threading.Event

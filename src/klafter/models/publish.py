@@ -118,7 +118,7 @@ def from_searches(outcomes: list[Any]) -> Fitted:
     """Of the sparse engine: the best search gives the communities, all of them the predictions."""
     from klafter.search.sparse import engine  # which small networks do without
 
-    order = np.argsort([outcome.history[-1].objective for outcome in outcomes], kind="stable")
+    order = np.argsort([outcome.score for outcome in outcomes], kind="stable")
     best = outcomes[order[0]]
     draws = [engine.draw(outcome.problem, outcome.state) for outcome in outcomes]
     point = draws[order[0]]
@@ -131,10 +131,14 @@ def from_searches(outcomes: list[Any]) -> Fitted:
         restarts=draws,
         memberships=sparse.csr_array(point.memberships, dtype=np.int8),
         affinities=point.affinities.toarray() if few else point.affinities,
-        objective=best.history[-1].objective,
+        objective=best.score,
         history=[line for outcome in outcomes for line in outcome.history],
         n_iter=best.history[-1].step,
-        more={"converged": best.converged, "background": point.background},
+        more={
+            "converged": best.converged,
+            "background": point.background,
+            "prior": "counts" if best.counts else "buffet",
+        },
     )
 
 

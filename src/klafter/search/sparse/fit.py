@@ -18,7 +18,9 @@ from klafter.search.sparse import engine as sparse
 from klafter.search.sparse.affinities import Affinities, as_affinities
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.adapt import adapt
+from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
+from klafter.search.sparse.score import score
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective
@@ -35,6 +37,7 @@ class Settings(NamedTuple):
     sociality: bool
     degree_prior: float
     bridges: bool
+    prior: str
     tol: float
     max_iter: int
     n_jobs: int | None
@@ -50,12 +53,14 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Where a search ended, and how it came there."""
+    """Where a search ended, and how it came there: history tells the objective Q that its moves lower."""
 
     problem: Problem
     state: State
     history: list[Step]
     converged: bool
+    score: float  # F, by which searches and links are compared
+    counts: bool  # whether the price of the cover is that of learned counts
 
 
 def problem_of(settings: Settings, graph: Graph) -> Problem:
@@ -100,7 +105,19 @@ def search(settings: Settings, graph: Graph, callback, task: Task, stop) -> Outc
             note(len(history), best)
         elif best is not state:
             history[-1] = history[-1]._replace(objective=objective(problem, best, pool), n_communities=0)
-    return Outcome(problem, best, history, converged)
+        return Outcome(problem, *_judged(settings, problem, best, history, converged, pool))
+
+
+def _judged(settings: Settings, problem: Problem, state: State, history: list[Step], converged: bool, pool):
+    """The state by the prior on covers that is asked for, or by the one with the lower score."""
+    found = []
+    if settings.prior != "counts" or problem.temperature == 0.0:
+        found.append((score(problem, state, pool), False, state))
+    if settings.prior != "buffet" and problem.temperature > 0.0:
+        other, value = learn_counts(problem, state, pool)
+        found.append((value, True, other))
+    value, counts, best = min(found, key=lambda each: each[0])
+    return best, history, converged, value, counts
 
 
 def warm(settings: Settings, point: ExposureDraw, problem: Problem) -> State:
@@ -122,8 +139,8 @@ def adapt_to(settings: Settings, point: ExposureDraw, change: Change, rng: np.ra
         elif len(change.nodes):
             state = adapt(problem, state, change.nodes, rng, pool)
         value = objective(problem, state, pool)
-    history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
-    return Outcome(problem, state, history, True)
+        history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
+        return Outcome(problem, *_judged(settings, problem, state, history, True, pool))
 
 
 def posterior_draws(settings: Settings, graph: Graph, draws: list[ExposureDraw]) -> list[ExposureDraw]:
