@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from klafter.search.sparse.state import Problem, State, as_problem, as_state, wi
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective
 
+CYCLES = 12  # of the moves and of learning counts, at most
 LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links would have t = 0, and one alone 0 / 0
 
 
@@ -105,16 +107,28 @@ def search(settings: Settings, graph: Graph, callback, task: Task, stop) -> Outc
             note(len(history), best)
         elif best is not state:
             history[-1] = history[-1]._replace(objective=objective(problem, best, pool), n_communities=0)
-        return Outcome(problem, *_judged(settings, problem, best, history, converged, pool))
+        step = None if stopped else partial(sparse.step, problem, rng=rng, pool=pool)
+        return Outcome(problem, *_judged(settings, problem, best, history, converged, pool, step))
 
 
-def _judged(settings: Settings, problem: Problem, state: State, history: list[Step], converged: bool, pool):
-    """The state by the prior on covers that is asked for, or by the one with the lower score."""
+def _judged(
+    settings: Settings, problem: Problem, state: State, history: list[Step], converged: bool, pool: ThreadPool, step=None
+):
+    """The state by the prior on covers that is asked for, or by the one with the lower score.
+
+    Where nodes joined communities by learned counts the other moves may ``step`` on from there, and counts be learned
+    anew, as long as the score falls.
+    """
     found = []
     if settings.prior != "counts" or problem.temperature == 0.0:
         found.append((score(problem, state, pool), False, state))
     if settings.prior != "buffet" and problem.temperature > 0.0:
         other, value = learn_counts(problem, state, pool)
+        for _ in range(CYCLES if step is not None and len(state.size) else 0):
+            again, there = learn_counts(problem, step(other), pool)
+            if there >= value - settings.tol * abs(value):
+                break
+            other, value = again, there
         found.append((value, True, other))
     value, counts, best = min(found, key=lambda each: each[0])
     return best, history, converged, value, counts
