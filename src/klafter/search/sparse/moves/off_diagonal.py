@@ -7,6 +7,8 @@ done. Otherwise affinities are taken by their exact gain.
 
 # ruff: noqa: E741 - k and l are communities, as in the papers
 
+from functools import partial
+
 import numpy as np
 from scipy import sparse
 
@@ -70,10 +72,10 @@ def off_diagonal_round(problem: Problem, state: State, pool: ThreadPool) -> Stat
 
 
 def exchanges(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, int]:
-    """Births, merges, reassignments and deaths of communities."""
+    """Births and deaths of communities, merges and reassignments of those that changed since they were last split."""
     state, made = births(problem, state, rng, pool)
     state = without_empty(state)
-    for move in (merges, reassigns, deaths):
+    for move in (partial(merges, local=True), partial(reassigns, local=True), deaths):
         state, more = move(problem, state, pool)
         state, made = without_empty(state), made + more
     return state, made
