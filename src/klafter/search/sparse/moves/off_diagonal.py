@@ -1,8 +1,8 @@
 """Off-diagonal affinities: births and deaths of single ones, and the search that takes them in turns with other moves.
 
-A pair of communities whose links owe C to the background, among pairs for which it expects e V, gains at least
-C log(C / (e V)) - C + e V from an affinity between them. If that is below the price for every pair, nothing else is
-done. Otherwise affinities are taken by their exact gain.
+Where the responsibilities of the background for the links between two communities sum to C, and it expects e V there,
+an affinity between the two gains at least C log(C / (e V)) - C + e V. If that is below the price for every pair,
+nothing else is done. Otherwise affinities are taken by their exact gain.
 """
 
 # ruff: noqa: E741 - k and l are communities, as in the papers
