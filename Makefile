@@ -2,17 +2,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RIVALS := .venv-bench
+ESLINT := $(VENV)/eslint/node_modules/.bin/eslint
 NETWORKS ?= $(KLAFTER_DATA)/networks
 bench: export KLAFTER_DATA ?= ../shared/data
 
-.PHONY: help install demo test axe lint bench docs clean clean-cache
+.PHONY: help install demo test axe lint eslint bench docs clean clean-cache
 
 help:
 	@echo "make demo     set up, find the communities of a built-in network, write demo/report.html"
 	@echo "make test     set up and run the tests"
 	@echo "make axe      the accessibility checker that the browser tests use, by npm"
 	@echo "make install  set up .venv with the package and all extras"
-	@echo "make lint     ruff and mypy"
+	@echo "make lint     ruff, mypy, and eslint where npm can fetch it"
 	@echo "make docs     build the site in docs/_build/html, examples and all"
 	@echo "make bench    the long measurements, saved in benchmarks/results"
 	@echo "make clean-cache  forget compiled kernels, after editing one"
@@ -37,6 +38,14 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(MAKE) --no-print-directory eslint
+
+# without npm, or a network for it, tests/test_page_modules.py still compares the names of the modules
+eslint: install
+	@test -x $(ESLINT) || ! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --fetch-retries 1 \
+		--prefix $(VENV)/eslint eslint@9 || true
+	@if test -x $(ESLINT); then echo $(ESLINT) .; $(ESLINT) .; \
+		else echo "eslint is skipped: npm is absent or could not fetch it"; fi
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

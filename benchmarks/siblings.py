@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 from plain_lfrm import PlainLFRM
 
-from klafter.core.draws import predictor
 from klafter.core.responses import RESPONSES
 from klafter.datasets import fetch_lazega, fetch_nips234, fetch_protein230, make_overlapping
 from klafter.evaluation import link_measures
@@ -215,7 +214,7 @@ def curve(graph: Graph, start: str, seed: int, n_sweeps: int) -> list[list[float
         started = time.perf_counter()
         state = engine.step(train, state, rng)
         seconds += time.perf_counter() - started
-        x = predictor(engine.draw(train, state), held.pairs)
+        x = engine.draw(train, state).predictor(held.pairs)
         seen.append(RESPONSES[engine.response].probability(x).astype(np.float32))
         if t in looks:
             p = np.mean(seen[t // 2 :], axis=0, dtype=float)

@@ -368,7 +368,8 @@ def left_ordered(z: np.ndarray) -> tuple:
 def derived(ws):
     """What a view holds beside the state: sizes, pulls and their exponentials, both ways."""
     return (
-        ws.size, ws.n_held, ws.n_holding, ws.held_total, ws.effect_out, ws.effect_in, ws.exp_out, ws.exp_in, ws.exp_sender, ws.exp_receiver
+        ws.size, ws.n_held, ws.n_holding, ws.held_total,
+        ws.effect_out, ws.effect_in, ws.exp_out, ws.exp_in, ws.exp_sender, ws.exp_receiver,
     )  # fmt: skip
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
 from klafter.models import NetworkModel, Step
+from klafter.models.publish import Fitted
 
 
 class Told(NetworkModel):
@@ -26,14 +27,19 @@ class Told(NetworkModel):
         w = 4.0 * sparse.eye_array(z.shape[1], format="csr")
         w = w if graph.n_nodes > 2_000 else w.toarray()
         offset = {"logit": -3.0, "exposure": 0.01, "log": -2.0}[self.response]
-        self.point_ = Draw(z, w, offset)
-        self.restarts_ = [self.point_] * self.n_runs
-        self.draws_ = [self.point_]
-        self.response_, self.link_, self.precision_ = self.response, self.response, 1.0
-        self.memberships_ = z if graph.n_nodes > 2_000 else z.toarray().astype(np.int8)
-        self.affinities_ = w
-        self.objective_ = 1.0
-        self.history_ = [Step(r, t, 0.1 * t, 9.0 - t - r, t) for r in range(self.n_runs) for t in range(4)]
+        point = LinearDraw(z, w, offset)
+        return Fitted(
+            link=self.response,
+            response=self.response,
+            point=point,
+            draws=[point],
+            restarts=[point] * self.n_runs,
+            memberships=z if graph.n_nodes > 2_000 else z.toarray().astype(np.int8),
+            affinities=w,
+            objective=1.0,
+            history=[Step(r, t, 0.1 * t, 9.0 - t - r, t) for r in range(self.n_runs) for t in range(4)],
+            n_iter=3,
+        )
 
     def get_params(self, deep=True):
         """Without the memberships, which would fill the page."""

@@ -6,7 +6,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from klafter.core.draws import predictor
 from klafter.core.problem import State
 from klafter.graph import Graph
 from klafter.models import KLafter
@@ -42,12 +41,12 @@ def test_the_predictor_of_a_draw_is_the_formula(graph, model):
             draw.memberships.toarray().T, draw.affinities, [draw.offset], draw.sender, draw.receiver, draw.coefficients
         )
         x = oracles.predictors(graph, state)
-        assert predictor(draw, PAIRS, graph.covariates.values()) == pytest.approx(x[tuple(PAIRS.T)])
+        assert draw.predictor(PAIRS, graph.covariates.values()) == pytest.approx(x[tuple(PAIRS.T)])
 
 
 def test_probabilities_average_the_draws(graph):
     model = KLafter(**QUICK, structure=0.0).fit(graph)
-    x = [predictor(draw, PAIRS, graph.covariates.values()) for draw in model.draws_]
+    x = [draw.predictor(PAIRS, graph.covariates.values()) for draw in model.draws_]
     assert model.predict_proba(PAIRS) == pytest.approx(np.mean(1 / (1 + np.exp(-np.array(x))), axis=0))
     assert model.predict(PAIRS) == pytest.approx(model.predict_proba(PAIRS))
 
@@ -129,7 +128,7 @@ def test_surprising_links_are_the_least_likely_ones(graph, model):
 
 def test_an_explanation_adds_up(graph, model):
     told = model.explain("n3", "n4")
-    x = predictor(model.point_, np.array([[3, 4]]), graph.covariates.values())[0]
+    x = model.point_.predictor(np.array([[3, 4]]), graph.covariates.values())[0]
     assert told.predictor == pytest.approx(x)
     assert sum(value for _, value in told.parts) == pytest.approx(x)
     assert "covariate near" in str(told)
@@ -142,7 +141,7 @@ def test_samples_are_networks_of_the_same_nodes(graph, model):
     assert (drawn.links != model.sample(random_state=0).links).nnz == 0
     density = np.mean([model.sample(random_state=s).n_links for s in range(30)])
     i, j = np.triu_indices(N, 1)
-    x = predictor(model.point_, np.column_stack([i, j]), graph.covariates.values())
+    x = model.point_.predictor(np.column_stack([i, j]), graph.covariates.values())
     assert density == pytest.approx((1 / (1 + np.exp(-x))).sum(), rel=0.1)
 
 

@@ -11,7 +11,6 @@ import pytest
 from scipy.special import gammaln
 
 from klafter import datasets
-from klafter.core.draws import predictor
 from klafter.core.responses import RESPONSES
 from klafter.datasets.files import FILES, fetch_file
 
@@ -160,7 +159,7 @@ def expected_mean(truth, directed):
     """The mean link value over all dyads, by the model."""
     n = truth.memberships.shape[0]
     pairs = np.array([(i, j) for i in range(n) for j in range(n) if i != j and (directed or i < j)])
-    return RESPONSES[truth.response].mean(predictor(truth.parameters, pairs)), pairs
+    return RESPONSES[truth.response].mean(truth.parameters.predictor(pairs)), pairs
 
 
 @pytest.mark.parametrize("directed", [False, True])

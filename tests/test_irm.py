@@ -6,7 +6,6 @@ import numpy as np
 import oracles_sampling as oracle
 import pytest
 
-from klafter.core.draws import predictor
 from klafter.graph import Graph
 from klafter.sampling import irm
 from klafter.sampling.irm import IRMEngine, State
@@ -115,7 +114,7 @@ def test_log_posterior_and_draw_follow_the_formulas(directed):
     assert values[0] == pytest.approx(values[1])
     draw = BINARY.draw(graph, State(np.array([0, 0, 1, 1, 1]), alpha))
     cell = [y[i, j] for i, j in dyads if {i, j} <= {2, 3, 4}]
-    assert predictor(draw, np.array([[3, 4]])) == pytest.approx((0.5 + sum(cell)) / (1.3 + len(cell)))
+    assert draw.predictor(np.array([[3, 4]])) == pytest.approx((0.5 + sum(cell)) / (1.3 + len(cell)))
 
 
 def test_tables_end_where_log_gamma_begins(monkeypatch):

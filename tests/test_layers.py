@@ -52,3 +52,8 @@ def test_import_is_light(module):
 
 def test_every_public_name_is_found():
     assert set(klafter.graph.__all__) <= set(dir(klafter.graph))
+
+
+def test_contributors_are_told_the_layers_that_are_checked():
+    guide = Path(__file__).resolve().parents[1] / "CONTRIBUTING.md"
+    assert " -> ".join(LAYERS) in guide.read_text(encoding="utf-8").splitlines()

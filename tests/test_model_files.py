@@ -6,8 +6,11 @@ from datetime import date
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
+from klafter.core.draws import ExposureDraw, LinearDraw
 from klafter.datasets import load_les_miserables
+from klafter.graph import Graph
 from klafter.models import KLafter, load
 from klafter.models.files import ModelFileError
 
@@ -80,3 +83,34 @@ def test_a_label_that_no_file_can_keep_is_refused_before_anything_is_written(tmp
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no folder .*nowhere to write m\.npz in"):
         KLafter(**QUICK).fit(load_les_miserables()).save(tmp_path / "nowhere" / "m.npz")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_file_of_version_1_with_the_background_as_a_community_is_read(directed, tmp_path):
+    graph = load_les_miserables()
+    if directed:
+        links = sparse.triu(graph.links).tocsr() + sparse.tril(graph.links, -20).tocsr()
+        graph = Graph(links, directed=True, labels=graph.labels)
+    model = KLafter(**QUICK, link="exposure").fit(graph)
+    path = tmp_path / "m.npz"
+    model.draws_ = model.restarts_ = [_loadings(model.point_, directed)]
+    new, model.point_ = model.point_, model.draws_[0]
+    model.save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    old = load(written(arrays, path, lambda header: header.update(version=1)))
+    pairs = np.argwhere(~np.eye(graph.n_nodes, dtype=bool))
+    assert type(old.point_) is type(old.draws_[0]) is ExposureDraw
+    np.testing.assert_allclose(old.point_.predictor(pairs), new.predictor(pairs))
+    assert (old.point_.memberships != new.memberships).nnz == 0
+
+
+def _loadings(draw: ExposureDraw, directed: bool) -> LinearDraw:
+    """A draw of the sparse engine as version 1 wrote it: u_i = t_i (z_i, 1), directed (t_i (z_i, 1), r_i (z_i, 1))."""
+    z = sparse.hstack([draw.memberships, np.ones((len(draw.send), 1))], format="csr")
+    scale = sparse.block_diag([draw.affinities, np.array([[draw.background]])], format="csr")
+    loadings = sparse.diags_array(draw.send) @ z
+    if directed:
+        loadings = sparse.hstack([loadings, sparse.diags_array(draw.receive) @ z], format="csr")
+        scale = sparse.block_array([[None, scale], [sparse.csr_array(scale.shape), None]], format="csr")
+    return LinearDraw(sparse.csr_array(loadings), sparse.csr_array(scale))

@@ -37,6 +37,17 @@ PLACE_OF_NODE_1 = """
     const s = Math.min((c.clientWidth - 48) / (hi(d.x) - lo(d.x)), (c.clientHeight - 48) / (hi(d.y) - lo(d.y)));
     return [d.x, d.y].map((v) => Math.round((v[1] - (lo(v) + hi(v)) / 2) * s));
 """
+PLACE_OF_A_MEMBER = """
+    const d = JSON.parse(document.getElementById('data').textContent), c = document.getElementById('canvas');
+    c.scrollIntoView({ behavior: 'instant', block: 'center' });
+    const k = Number(document.getElementById('crumbs').textContent.match(/Community (\\d+)/)[1]);
+    const drawn = d.overview.inner[k];
+    const [x, y] = [drawn.x, drawn.y].map((text) => [...atob(text)].map((byte) => byte.charCodeAt(0)));
+    const r = drawn.radius, span = (v) => Math.max(...v) - Math.min(...v) + 2 * r;
+    const s = Math.min((c.clientWidth - 48) / span(x), (c.clientHeight - 110) / span(y));
+    const middle = (v) => (Math.max(...v) + Math.min(...v)) / 2;
+    return [k, d.nodes.labels[d.communities[k].members[5]], [x, y].map((v) => Math.round((v[5] - middle(v)) * s))];
+"""
 AXE = Path(__file__).resolve().parents[1] / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed: make axe (it needs npm)")
 RUN_AXE = """
@@ -206,6 +217,19 @@ def test_a_large_graph_is_looked_into(browser, large):
     assert "All communities" in all_of(browser, "#crumbs")[0].text
     click(browser, "#crumbs button")
     assert not all_of(browser, "#crumbs")[0].is_displayed()
+
+
+def test_a_member_is_drawn_where_the_report_placed_it(browser, large):
+    from selenium.webdriver import ActionChains
+
+    open_page(browser, large)
+    click(browser, "#details .chip")
+    click(browser, "#details .more")
+    community, number, offset = browser.execute_script(PLACE_OF_A_MEMBER)
+    canvas = all_of(browser, "#canvas")[0]
+    ActionChains(browser).move_to_element_with_offset(canvas, *offset).perform()
+    assert all_of(browser, "#tip b")[0].text == str(number)
+    assert f"Community {community}" in all_of(browser, "#crumbs")[0].text
 
 
 def test_search_in_a_large_graph_opens_a_community(browser, large):

@@ -1,4 +1,4 @@
-"""The facts of a report: communities, what they have in common, overlaps, fit, held-out dyads, layout."""
+"""The facts of a report: communities, what they have in common, overlaps, fit, held-out dyads."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,15 @@ from report_models import Told, told, two_groups
 from scipy import sparse
 from scipy.stats import hypergeom
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
 from klafter.report.communities import community_table, overlap_table
-from klafter.report.cover import as_cover
 from klafter.report.enrichment import as_categories, enriched_values
+from klafter.report.facts import gather
 from klafter.report.fit import community_stability, main_loadings
-from klafter.report.layout import force_layout, separate, spacing
-from klafter.report.matrix import community_order, matrices
+from klafter.report.matrices import community_order, matrices
+from klafter.report.memberships import as_cover
 from klafter.report.network import draw_overview
-from klafter.report.tables import gather
 
 
 def test_size_density_and_shared_members():
@@ -94,12 +93,12 @@ def test_overlaps_leave_room_for_sets_of_two():
 
 def test_stability_is_the_best_match_in_other_restarts():
     z = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-    other = Draw(sparse.csr_array(np.array([[1.0], [1.0], [0.0], [0.0]])), np.ones((1, 1)))
-    same = Draw(sparse.csr_array(z.astype(float)), np.eye(2))
+    other = LinearDraw(sparse.csr_array(np.array([[1.0], [1.0], [0.0], [0.0]])), np.ones((1, 1)))
+    same = LinearDraw(sparse.csr_array(z.astype(float)), np.eye(2))
     assert community_stability(as_cover(z), [other, same]).tolist() == [1.0, 0.0]
     assert community_stability(as_cover(z), [same, same]).tolist() == [1.0, 1.0]
     assert community_stability(as_cover(z), [same]) is None
-    none = Draw(sparse.csr_array((4, 0)), np.zeros((0, 0)))
+    none = LinearDraw(sparse.csr_array((4, 0)), np.zeros((0, 0)))
     assert community_stability(as_cover(z), [same, none]).tolist() == [0.0, 0.0]
 
 
@@ -126,30 +125,6 @@ def test_matrices_hold_links_and_probabilities():
     assert cells.hidden.sum() == 2
 
 
-def test_layout_keeps_communities_together_and_apart():
-    block = np.kron(np.eye(2), np.ones((10, 10))) - np.eye(20)
-    z = np.kron(np.eye(2), np.ones((10, 1)))
-    x = force_layout(sparse.csr_array(block), sparse.csr_array(z))
-    inside = np.linalg.norm(x[:10] - x[:10].mean(axis=0), axis=1).max()
-    assert np.linalg.norm(x[:10].mean(axis=0) - x[10:].mean(axis=0)) > 1.5 * inside
-    assert np.array_equal(x, force_layout(sparse.csr_array(block), sparse.csr_array(z)))
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 5])
-def test_layout_of_very_small_graphs(n):
-    x = force_layout(sparse.csr_array((n, n)), sparse.csr_array((n, 0)))
-    assert x.shape == (n, 2)
-    assert np.isfinite(x).all()
-
-
-def test_separate_moves_nodes_apart():
-    x = np.random.default_rng(0).normal(size=(60, 2))
-    radii = np.full(60, 0.2 * spacing(x))
-    y = separate(x, radii)
-    gaps = np.linalg.norm(y[:, None] - y[None], axis=2) + np.eye(60)
-    assert gaps.min() > 1.9 * radii[0]
-
-
 def test_all_facts_of_a_small_model():
     graph, z = two_groups(labels=list("abcdefgh"), attributes={"age": np.arange(8)})
     held = (np.array([[0, 1], [0, 7]]), np.array([1.0, 0.0]))
@@ -173,12 +148,12 @@ def test_held_dyads_without_links_say_nothing():
 
 
 def test_a_large_graph_is_drawn_by_communities(monkeypatch):
-    monkeypatch.setattr("klafter.report.tables.NODES", 5)
+    monkeypatch.setattr("klafter.report.facts.NODES", 5)
     graph, z = two_groups()
     facts = gather(told(graph, z))
     assert facts.network is None
     assert facts.overview.numbers == [0, 1]
-    assert [tie[3] for tie in facts.overview.ties] == [1]
+    assert [row[3] for row in facts.overview.connections] == [1]
 
 
 def test_inner_links_of_an_overview_are_all_of_them():
@@ -186,7 +161,7 @@ def test_inner_links_of_an_overview_are_all_of_them():
     communities = community_table(graph, as_cover(z))
     inner = draw_overview(graph, as_cover(z), communities).inner
     for community in communities:
-        pairs = np.array(inner[community.number]).reshape(-1, 2)
+        pairs = np.array(inner[community.number].links).reshape(-1, 2)
         assert len(pairs) == community.inner_links
         assert all(graph.links[community.members[a], community.members[b]] for a, b in pairs)
 

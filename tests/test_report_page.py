@@ -11,8 +11,8 @@ from report_models import told, two_groups
 
 import klafter as kl
 from klafter.graph import Graph
+from klafter.report.facts import gather
 from klafter.report.html import as_json, render, write_page
-from klafter.report.tables import gather
 
 EVIL = '</script><script>alert("boo")</script>'
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from test_sparse_exact import PRICES, cases, flip, random_case
 
-from klafter.core.draws import predictor
 from klafter.graph import Graph
 from klafter.jit.decorators import kernel
 from klafter.search.sparse import bridge_flips_kernels as sparse_bridge_flips_kernels
@@ -206,7 +205,7 @@ def test_draw_gives_every_exposure(directed, counts):
     x = oracle.exposures(z, matrix(ties).toarray(), state.background, state.send, state.receive)
     pairs = np.argwhere(~np.eye(problem.n, dtype=bool))
     draw = engine.draw(problem, state, ties=ties)
-    np.testing.assert_allclose(predictor(draw, pairs), x[pairs[:, 0], pairs[:, 1]])
+    np.testing.assert_allclose(draw.predictor(pairs), x[pairs[:, 0], pairs[:, 1]])
 
 
 def test_at_temperature_0_a_bridge_costs_the_penalty():

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from klafter.core.draws import predictor
 from klafter.graph import Graph
 from klafter.jit.decorators import kernel
 from klafter.search.sparse import engine
@@ -165,7 +164,7 @@ def test_draw_gives_every_exposure(directed, counts):
     z = engine.memberships(problem, state).toarray()
     x = oracle.exposures(z, state.strength, state.background, state.send, state.receive)
     pairs = np.argwhere(~np.eye(problem.n, dtype=bool))
-    np.testing.assert_allclose(predictor(engine.draw(problem, state), pairs), x[pairs[:, 0], pairs[:, 1]])
+    np.testing.assert_allclose(engine.draw(problem, state).predictor(pairs), x[pairs[:, 0], pairs[:, 1]])
 
 
 def test_directed_rows_list_sources_then_targets():

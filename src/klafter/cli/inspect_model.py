@@ -98,6 +98,8 @@ def predict(
         raise Mistake("Give pairs of nodes, or --top N for the likeliest links nobody has seen.")
     if hidden_only and top is None:
         raise Mistake("--hidden-only goes with --top N: the likeliest links among the hidden pairs.")
+    from klafter.core.responses import RESPONSES
+
     fitted = load_model(model)
     if top is not None:
         rows = fitted.top_links(top, hidden_only=hidden_only)
@@ -106,7 +108,7 @@ def predict(
     else:
         asked = find_pairs(fitted.graph_, pairs or [])
         chances = fitted.predict_proba(asked).tolist()
-    counts = fitted.response_ in ("log", "identity")
+    counts = not RESPONSES[fitted.response_].binary
     means = fitted.predict(asked).tolist() if counts and asked else []
     if as_json:
         keys = ["source", "target", "probability", *(["value"] if counts else [])]

@@ -21,9 +21,12 @@ class Response(NamedTuple):
     probability: Callable
     draw: Callable
     log_density: Callable
+    binary: bool = False  # y is 0 or 1: its mean is the probability of a link
+    nonnegative: bool = False  # x >= 0, and at 0 a link is impossible: communities only attract
+    logarithmic: bool = False  # x is the logarithm of the mean
 
 
-def bernoulli_response(probability: Callable) -> Response:
+def bernoulli_response(probability: Callable, *, nonnegative: bool = False) -> Response:
     """Links that are there with a probability."""
     return Response(
         mean=probability,
@@ -32,15 +35,19 @@ def bernoulli_response(probability: Callable) -> Response:
         log_density=lambda y, x, precision=1.0: np.log(
             np.clip(np.where(y > 0, probability(x), 1 - probability(x)), 1e-300, 1)
         ),
+        binary=True,
+        nonnegative=nonnegative,
     )
 
 
-def _poisson(rate: Callable) -> Response:
+def _poisson(rate: Callable, *, logarithmic: bool) -> Response:
     return Response(
         mean=rate,
         probability=lambda x, precision=1.0: -np.expm1(-rate(x)),
         draw=lambda x, rng, precision=1.0: rng.poisson(rate(x)).astype(float),
         log_density=lambda y, x, precision=1.0: xlogy(y, rate(x)) - rate(x) - gammaln(y + 1),
+        nonnegative=not logarithmic,
+        logarithmic=logarithmic,
     )
 
 
@@ -57,9 +64,9 @@ def _normal() -> Response:
 # families with a response of their own add it here: see ``Family.responds``
 RESPONSES = {
     "logit": bernoulli_response(expit),
-    "exposure": bernoulli_response(lambda x: -np.expm1(-np.maximum(x, 0.0))),
-    "probability": bernoulli_response(lambda x: np.clip(x, 0.0, 1.0)),
-    "log": _poisson(lambda x: np.exp(np.minimum(x, CLIP))),
-    "rate": _poisson(lambda x: np.maximum(x, 0.0)),
+    "exposure": bernoulli_response(lambda x: -np.expm1(-np.maximum(x, 0.0)), nonnegative=True),
+    "probability": bernoulli_response(lambda x: np.clip(x, 0.0, 1.0), nonnegative=True),
+    "log": _poisson(lambda x: np.exp(np.minimum(x, CLIP)), logarithmic=True),
+    "rate": _poisson(lambda x: np.maximum(x, 0.0), logarithmic=False),
     "identity": _normal(),
 }

@@ -29,11 +29,10 @@ def draw_memberships(n: int, k: int, many: tuple[int, int], rng) -> sparse.csr_a
 
 def draw_graph(truth: Truth, directed: bool, rng) -> Graph:
     """Draw every dyad, some rows at a time; undirected ones above the diagonal."""
-    u = truth.parameters.memberships
-    reach, n = u @ truth.parameters.affinities, u.shape[0]
+    n = truth.memberships.shape[0]
     draw, blocks = RESPONSES[truth.response].draw, []
     for start in range(0, n, step := max(1, CHUNK // n)):
-        x = truth.parameters.offset + (u @ reach[start : start + step].T).T
+        x = truth.parameters.predictor_rows(np.arange(start, min(start + step, n)))
         y = draw(x, rng, precision=truth.precision)
         blocks.append(sparse.csr_array(y if directed else np.triu(y, start + 1)))
     return Graph(sparse.vstack(blocks, format="csr"), directed=directed)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
+from klafter.core.draws import ExposureDraw
 from klafter.datasets.drawing import draw_memberships
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
@@ -52,7 +52,7 @@ def make_overlapping(
     -------
     graph : Graph
     truth : Truth
-        ``parameters.memberships`` are the loadings t_i (z_i, 1), ``parameters.affinities`` the diagonal (l, e).
+        ``parameters`` has the affinities l on a diagonal, the background e and the degree factors t.
 
     Examples
     --------
@@ -71,7 +71,8 @@ def make_overlapping(
     share = np.append(weight[:-1] * ((1 - noise) / max(weight[:-1].sum(), 1e-300)), noise)
     rates = share * mean_degree * n / np.maximum(weight, 1e-300) ** 2
     links = _draw_links(loadings, rates * weight**2 / 2, rng)
-    parameters = Draw(loadings, sparse.dia_array((rates[None], [0]), shape=(k + 1, k + 1)).tocsr())
+    affinities = sparse.dia_array((rates[None, :-1], [0]), shape=(k, k)).tocsr()
+    parameters = ExposureDraw(z, affinities, float(rates[-1]), t, t)
     return Graph(links), Truth(z, parameters, "exposure")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.datasets.drawing import draw_graph, draw_memberships
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
@@ -73,7 +73,7 @@ def make_lfrm(
     base, strength = CLEAR[family]
     z = draw_memberships(n, k, memberships, rng)
     w = _clear_affinities(k, strength, related, directed, rng) if affinities is None else np.asarray(affinities, float)
-    parameters = Draw(z, w, base if offset is None else float(offset))
+    parameters = LinearDraw(z, w, base if offset is None else float(offset))
     precision = precision if family == "gaussian" else 1.0
     truth = Truth(z, parameters, FAMILIES[family].response, precision)
     return draw_graph(truth, directed, rng), truth
@@ -98,7 +98,7 @@ def make_irm(
     """
     rng = np.random.default_rng(random_state)
     z = draw_memberships(n, k, (1, 1), rng)
-    truth = Truth(z, Draw(z, _mirrored(rng.beta(a, b, (k, k)), directed)), "probability")
+    truth = Truth(z, LinearDraw(z, _mirrored(rng.beta(a, b, (k, k)), directed)), "probability")
     return draw_graph(truth, directed, rng), truth
 
 
@@ -140,7 +140,7 @@ def make_mmsb(
     rng = np.random.default_rng(random_state)
     shares = rng.dirichlet(np.full(k, alpha), n)
     eta = np.full((k, k), between) + (within - between) * np.eye(k)
-    truth = Truth(_where(shares >= SHARE), Draw(sparse.csr_array(shares), eta), "probability")
+    truth = Truth(_where(shares >= SHARE), LinearDraw(sparse.csr_array(shares), eta), "probability")
     return draw_graph(truth, directed, rng), truth
 
 
@@ -188,7 +188,9 @@ def make_epm(
     rates = inside * mean_degree * n / (total @ inside @ total)
     carried = phi * (rates @ total)  # expected exposures of i through community k
     truth = Truth(
-        _where(carried >= SHARE * carried.sum(axis=1, keepdims=True)), Draw(sparse.csr_array(phi), rates), "exposure"
+        _where(carried >= SHARE * carried.sum(axis=1, keepdims=True)),
+        LinearDraw(sparse.csr_array(phi), rates),
+        "exposure",
     )
     return draw_graph(truth, directed, rng), truth
 

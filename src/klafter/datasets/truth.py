@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw, predictor
+from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES
 
 
@@ -44,5 +44,5 @@ class Truth:
 
     def predict_proba(self, pairs) -> np.ndarray:
         """The true probability of a link for each of (m, 2) pairs: what no model can beat."""
-        x = predictor(self.parameters, np.asarray(pairs).reshape(-1, 2))
+        x = self.parameters.predictor(np.asarray(pairs).reshape(-1, 2))
         return RESPONSES[self.response].probability(x, precision=self.precision)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -11,18 +12,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from klafter.core.draws import Draw, predictor
-from klafter.core.responses import RESPONSES
+from klafter.core.draws import Draw
+from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
-from klafter.prediction.ranking import best_pairs, near_of, predictor_of_rows
+from klafter.models.publish import Fitted, publish
+from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import expert_logits, fit_expert
 
 BEYOND = 2.0  # times the largest count seen, up to which a draw on the log scale is believed
 
 
 class NetworkModel(BaseEstimator):
-    """Base of the estimators. A subclass fits ``draws_`` and the point estimate; the rest is here."""
+    """Base of the estimators. A subclass finds a ``Fitted`` in ``_fit``; the rest is here."""
 
     def fit(self, X, y=None, *, hidden=None, covariates=None, callback=None, client=None):
         """Fit the model to a network.
@@ -52,12 +54,8 @@ class NetworkModel(BaseEstimator):
         graph = as_graph(X, hidden=hidden, covariates=covariates)
         check_running(self)
         self._check_parameters(graph)
-        self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
-        self._forget()
-        self.graph_ = graph
-        self.labels_in_ = graph.labels
-        self.n_communities_ = self.memberships_.shape[1]
-        self.fit_seconds_ = time.perf_counter() - started
+        fitted = self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
+        publish(self, graph, fitted, time.perf_counter() - started)
         return self
 
     def _validate_matrix(self, X):
@@ -92,16 +90,20 @@ class NetworkModel(BaseEstimator):
         """x of each pair under each draw."""
         covariates = list(self.graph_.covariates.values())
         for draw in self._prediction_draws():
-            yield predictor(draw, pairs, covariates)
+            yield draw.predictor(pairs, covariates)
 
-    def _prediction_draws(self) -> list[Draw]:
+    def _prediction_draws(self) -> Sequence[Draw]:
         """The draws that predictions average."""
         return self.draws_
+
+    def _response(self) -> Response:
+        """What x means."""
+        return RESPONSES[self.response_]
 
     def _forget(self) -> None:
         """What was worked out for predictions is of an earlier fit."""
         self._expert: tuple | None = None
-        self._posterior_draws: list[Draw] | None = None
+        self._posterior_draws: Sequence[Draw] | None = None
 
     def _pairs(self, pairs) -> np.ndarray:
         check_is_fitted(self, "draws_")
@@ -125,17 +127,17 @@ class NetworkModel(BaseEstimator):
 
     def _own_probability(self, pairs: np.ndarray) -> np.ndarray:
         """The model's probability, before the structural expert is heard."""
-        response, total = RESPONSES[self.response_], np.zeros(len(pairs))
+        response, total = self._response(), np.zeros(len(pairs))
         for x in self._predictors(pairs):
             total += response.probability(x, self.precision_)
         return total / len(self.draws_)
 
     def _own_rows(self, rows: np.ndarray) -> np.ndarray:
         """The same of all dyads of some nodes, (len(rows), n)."""
-        response, covariates = RESPONSES[self.response_], list(self.graph_.covariates.values())
+        response, covariates = self._response(), list(self.graph_.covariates.values())
         total = np.zeros((len(rows), self.graph_.n_nodes))
         for draw in self._prediction_draws():
-            total += response.probability(predictor_of_rows(draw, rows, covariates), self.precision_)
+            total += response.probability(draw.predictor_rows(rows, covariates), self.precision_)
         return total / len(self.draws_)
 
     def _with_structure(self, p: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -160,12 +162,12 @@ class NetworkModel(BaseEstimator):
         observed the mean of such draws would be that of the largest of them.
         """
         pairs = self._pairs(pairs)
-        if self.response_ in ("logit", "exposure", "probability"):
+        response, total = self._response(), np.zeros(len(pairs))
+        if response.binary:
             return self._probability(pairs)
-        mean, total = RESPONSES[self.response_].mean, np.zeros(len(pairs))
-        most = BEYOND * max(1.0, self.graph_.links.data.max(initial=0.0)) if self.response_ == "log" else np.inf
+        most = BEYOND * max(1.0, self.graph_.links.data.max(initial=0.0)) if response.logarithmic else np.inf
         for x in self._predictors(pairs):
-            total += np.minimum(mean(x), most)
+            total += np.minimum(response.mean(x), most)
         return total / len(self.draws_)
 
     def score(self, pairs, values=None) -> float:
@@ -178,10 +180,10 @@ class NetworkModel(BaseEstimator):
                 f"score needs one finite link value for each pair; there are {len(pairs)} pairs, and values of shape "
                 f"{values.shape}{'' if np.isfinite(values).all() else ', some of them NaN or infinite'}."
             )
-        if self.response_ in ("logit", "exposure", "probability"):
+        if self._response().binary:
             p = np.clip(self._probability(pairs), 1e-12, 1 - 1e-12)
             return float(np.mean(np.where(values > 0, np.log(p), np.log1p(-p))))
-        density = RESPONSES[self.response_].log_density
+        density = self._response().log_density
         logs = np.array([density(values, x, self.precision_) for x in self._predictors(pairs)])
         return float(np.mean(logsumexp(logs, axis=0) - np.log(len(logs))))
 
@@ -249,7 +251,7 @@ class NetworkModel(BaseEstimator):
 
         return describe(self)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
         raise NotImplementedError
 
     def _check_parameters(self, graph: Graph) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
@@ -15,6 +16,7 @@ from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice
 from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
+from klafter.models.publish import Fitted, adopted
 from klafter.models.successive_elimination import eliminate_settings, results_table
 from klafter.search.parallel import run
 from klafter.search.progress import Progress
@@ -131,17 +133,24 @@ class KLafterCV(NetworkModel):
         for setting in self._settings():
             clone(self._estimator()).set_params(**setting)._check_parameters(graph)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
         fold_seed, fit_seed = seeds.spawn(2)
         settings, models = self._settings(), self._models(fit_seed)
         folds = list(self._splitter(fold_seed).split(graph))
         evaluate = partial(self._evaluate, models, folds, callback, client)
         result = eliminate_settings(len(settings), len(folds), evaluate, eliminate=self.eliminate)
-        self.cv_results_ = results_table(settings, result)
-        self._choose(result)
-        best = _set_known(models[self.best_index_], n_jobs=self.n_jobs)
-        self.best_estimator_ = best.fit(graph, callback=callback, client=client)
-        self._adopt(best)
+        self._check_scores(result)
+        table = results_table(settings, result)
+        best = int(np.argmin(table["rank_test_score"]))
+        estimator = _set_known(models[best], n_jobs=self.n_jobs).fit(graph, callback=callback, client=client)
+        return adopted(
+            estimator,
+            cv_results=table,
+            best_index=best,
+            best_params=table["params"][best],
+            best_score=float(table["mean_test_score"][best]),
+            best_estimator=estimator,
+        )
 
     def _models(self, seed: np.random.SeedSequence) -> list:
         """One estimator for each setting, all with the same seed: differences are then due to the settings."""
@@ -160,23 +169,14 @@ class KLafterCV(NetworkModel):
         results = run(partial(_trial, self.scoring, report), tasks, self.n_jobs, client)
         return [result for result in results if result is not None]
 
-    def _choose(self, result) -> None:
+    def _check_scores(self, result) -> None:
         if np.isnan(result.scores).all() and result.seconds.size and not np.isnan(result.seconds).all():
             raise ValueError(
                 f"KLafterCV found no fold with links and non-links to score by {self.scoring!r}. "
                 'Use fewer folds, or scoring="log_likelihood".'
             )
-        self.best_index_ = int(np.argmin(self.cv_results_["rank_test_score"]))
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
 
-    def _adopt(self, fitted) -> None:
-        """Take over what the best estimator learned, so that every method of a model works here."""
-        for name, value in vars(fitted).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(self, name, value)
-
-    def _prediction_draws(self) -> list[Draw]:
+    def _prediction_draws(self) -> Sequence[Draw]:
         return self.best_estimator_._prediction_draws()
 
     def save(self, path) -> None:

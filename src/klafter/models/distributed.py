@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 from threading import Event
 
@@ -12,17 +13,20 @@ from scipy import sparse as sp
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_running
+from klafter.models.publish import Fitted, from_searches, publish
 from klafter.search.cluster import partitions, rounds
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
 from klafter.search.progress import Progress, Step, iterate
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.state import Problem
 
+STAYED = "The links stayed on the cluster: graph_ has the nodes alone, so all pairs count as unlinked."
 
-def fit_graph(model, graph: Graph, seeds, callback, client) -> None:
+
+def fit_graph(model, graph: Graph, seeds, callback, client) -> Fitted:
     """Shards of a graph in the client's memory."""
     check_cold(model)
-    problem = large.problem_of(model, graph)
+    problem = large.problem_of(model._sparse_settings(), graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
     frame = rounds.frame_of(problem, np.diff(problem.start))
     light = tuple(rounds.bare(frame))
@@ -30,7 +34,8 @@ def fit_graph(model, graph: Graph, seeds, callback, client) -> None:
         client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
         for low, high in pairwise(bounds)
     ]
-    search(model, DaskShardExecutor(client, shards, bounds), frame, problem.value.sum() / 2, seeds, callback)
+    executor = DaskShardExecutor(client, shards, bounds)
+    return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback)
 
 
 def check_cold(model) -> None:
@@ -58,25 +63,14 @@ def fit_partitions(model, table, client, callback=None):
     check_running(model)
     model._check_parameters(_unlinked(n))
     model._check_sparse(_unlinked(n))
-    problem = large.problem_of(model, _unlinked(n))
+    problem = large.problem_of(model._sparse_settings(), _unlinked(n))
     bounds = cut_points(n, n_lines)
     shards = partitions.shuffle(parts, rounds.bare(problem), bounds, counts, client)
     degree, links = partitions.degrees(shards, client)
     frame = rounds.frame_of(problem, degree)
-    model.link_ = "exposure"
-    search(
-        model,
-        DaskShardExecutor(client, shards, bounds),
-        frame,
-        links,
-        model._seeds(),
-        callback or (lambda progress: None),
-    )
-    model._forget()
-    model.graph_, model.labels_in_ = _unlinked(n), None
-    model.n_communities_ = model.memberships_.shape[1]
-    model.notes_ = ["The links stayed on the cluster: graph_ has the nodes alone, so all pairs count as unlinked."]
-    model.fit_seconds_ = time.perf_counter() - began
+    executor, callback = DaskShardExecutor(client, shards, bounds), callback or (lambda progress: None)
+    fitted = search(model.max_iter, model.tol, executor, frame, links, model._seeds(), callback).noting(STAYED)
+    publish(model, _unlinked(n), fitted, time.perf_counter() - began)
     return model
 
 
@@ -84,7 +78,9 @@ def _unlinked(n: int) -> Graph:
     return Graph(sp.csr_array((n, n)))
 
 
-def search(model, executor: DaskShardExecutor, frame: Problem, n_links: float, seeds, callback) -> None:
+def search(
+    max_iter: int, tol: float, executor: DaskShardExecutor, frame: Problem, n_links: float, seeds, callback
+) -> Fitted:
     """Rounds until a step gains less than ``tol``, and what they found."""
     seed, begun = int(seeds.generate_state(1)[0]), time.perf_counter()
     history: list[Step] = []
@@ -96,15 +92,13 @@ def search(model, executor: DaskShardExecutor, frame: Problem, n_links: float, s
 
     def done(t, state):
         value = note(t + 1, state)
-        told = callback(Progress("search", 0, 1, t + 1, model.max_iter, value, len(state.size)))
-        return told or history[-2].objective - value <= model.tol * abs(value)
+        told = callback(Progress("search", 0, 1, t + 1, max_iter, value, len(state.size)))
+        return told or history[-2].objective - value <= tol * abs(value)
 
     with announce_compilation():
         state = rounds.init(frame, executor, n_links, seed)
         note(0, state)
-        turns = iter(range(1, model.max_iter + 1))
-        state = iterate(
-            lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, model.max_iter, done, Event()
-        )
-    large.keep(model, [large.Outcome(frame, state, None, history, len(history) <= model.max_iter)])
-    model.traffic_ = traffic_summary(executor.traffic)
+        turns = iter(range(1, max_iter + 1))
+        state = iterate(lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, max_iter, done, Event())
+    fitted = from_searches([large.Outcome(frame, state, None, history, len(history) <= max_iter)])
+    return replace(fitted, more={**fitted.more, "traffic": traffic_summary(executor.traffic)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.core.families import BINARIZE
 from klafter.graph import Graph
 from klafter.models.checks import check_choice, check_integer
@@ -18,7 +18,7 @@ FAINT = 1e-9  # expected links: a loading that explains fewer is not stored
 class SparseEPMEngine(EPMEngine):
     """The engine with draws as sparse loadings: most vanish, and a chain keeps many draws."""
 
-    def draw(self, graph, state) -> Draw:
+    def draw(self, graph, state) -> LinearDraw:
         """Loadings and affinities of the communities that have any weight, faint loadings left out."""
         draw = super().draw(graph, state)
         phi = draw.memberships
@@ -109,5 +109,5 @@ class EPM(Sampler):
             )
         check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
 
-    def _engine(self, graph: Graph, seed) -> SparseEPMEngine:
+    def _engine(self, graph: Graph, chosen) -> SparseEPMEngine:
         return SparseEPMEngine(self.family, self.n_communities)

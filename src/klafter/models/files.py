@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
+from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
 
-FORMAT, VERSION = "klafter model", 1
+FORMAT, VERSION = "klafter model", 2
+DRAWS: dict[str, type[Draw]] = {"linear": LinearDraw, "exposure": ExposureDraw}
 
 
 class ModelFileError(ValueError):
@@ -96,14 +97,34 @@ def _rebuild(header: dict, arrays: dict):
         if not name.endswith("_") or name.startswith("_"):
             raise KeyError(name)
         setattr(model, name, _unpack(recipe, arrays))
+    if header["version"] == 1 and header["class"] == "KLafter" and model.link_ == "exposure":
+        model.point_ = _with_background(model.point_, model.graph_.directed)
+        model.draws_ = [_with_background(draw, model.graph_.directed) for draw in model.draws_]
+        model.restarts_ = model.draws_
     _check(model)
     return model
+
+
+def _with_background(draw: LinearDraw, directed: bool) -> ExposureDraw:
+    """A draw of the sparse engine in files of version 1.
+
+    The background was a last community of all, whose loadings are t; directed, r followed with a second set.
+    """
+    loadings, scale = sparse.csr_array(draw.memberships), sparse.csr_array(draw.affinities)
+    middle = scale.shape[0] // 2
+    scale = sparse.csr_array(scale[:middle, middle:]) if directed else scale
+    k = scale.shape[0] - 1
+    send = loadings[:, [k]].toarray().ravel()
+    receive = loadings[:, [2 * k + 1]].toarray().ravel() if directed else send
+    z = sparse.csr_array(loadings[:, :k])
+    z.data[:] = 1.0
+    return ExposureDraw(z, sparse.csr_array(scale[:k, :k]), float(scale[k, k]), send, receive)
 
 
 def _check(model) -> None:
     """What every method relies on is there and fits the graph."""
     n, draws = model.graph_.n_nodes, [model.point_, *model.draws_]
-    if not model.draws_ or any(draw.memberships.shape != (n, draw.affinities.shape[0]) for draw in draws):
+    if not model.draws_ or not all(draw.fits(n) for draw in draws):
         raise ValueError("draws_")
     if model.memberships_.shape != (n, model.n_communities_):
         raise ValueError("memberships_")
@@ -122,10 +143,10 @@ def _plain(value):
 
 def _pack(name: str, value: Any, arrays: dict) -> dict:
     """How to find a fitted attribute again; arrays go to ``arrays``."""
-    if isinstance(value, Draw):
-        return {"draw": [_pack(f"{name}.{field}", part, arrays) for field, part in zip(Draw._fields, value)]}
-    if isinstance(value, list) and value and isinstance(value[0], Draw):
-        return _pack_draws(name, value, arrays)
+    if kind := _kind(value):
+        return {"draw": [_pack(f"{name}.{field}", part, arrays) for field, part in value._asdict().items()], "of": kind}
+    if isinstance(value, list) and value and (kind := _kind(value[0])):
+        return {**_pack_draws(name, value, arrays), "of": kind}
     if isinstance(value, list) and value and hasattr(value[0], "_fields"):
         arrays[name] = np.array([tuple(line) for line in value], float)
         return {"steps": name}
@@ -141,9 +162,19 @@ def _pack(name: str, value: Any, arrays: dict) -> dict:
     return {"plain": _plain(value)}
 
 
+def _kind(value: Any) -> str | None:
+    """What kind of draw this is, if it is one."""
+    return next((name for name, draw in DRAWS.items() if isinstance(value, draw)), None)
+
+
+def _draw_of(recipe: dict) -> type[Draw]:
+    """The kind of a draw; in files of version 1 all are linear."""
+    return DRAWS[recipe.get("of", "linear")]
+
+
 def _unpack(recipe: dict, arrays: dict) -> Any:
     if "draw" in recipe:
-        return Draw(*(_unpack(part, arrays) for part in recipe["draw"]))
+        return _draw_of(recipe)(*(_unpack(part, arrays) for part in recipe["draw"]))
     if "draws" in recipe:
         return _unpack_draws(recipe, arrays)
     if "steps" in recipe:
@@ -171,7 +202,7 @@ def _csr(parts, shape) -> sparse.csr_array:
 def _pack_draws(name: str, draws: list[Draw], arrays: dict) -> dict:
     """Many draws as a few long arrays: one member of a zip file each would be slow."""
     parts = []
-    for field in Draw._fields:
+    for field in draws[0]._fields:
         values = [getattr(draw, field) for draw in draws]
         parts.append(_pack_column(f"{name}.{field}", values, arrays))
     return {"draws": parts, "n": len(draws)}
@@ -194,7 +225,7 @@ def _pack_column(name: str, values: list, arrays: dict) -> dict:
 
 def _unpack_draws(recipe: dict, arrays: dict) -> list[Draw]:
     columns = [_unpack_column(part, arrays, recipe["n"]) for part in recipe["draws"]]
-    return [Draw(*values) for values in zip(*columns)]
+    return [_draw_of(recipe)(*values) for values in zip(*columns)]
 
 
 def _unpack_column(recipe: dict, arrays: dict, n: int) -> list:

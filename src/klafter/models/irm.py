@@ -92,7 +92,7 @@ class IRM(Sampler):
             check_real(self, "concentration", low=0.0, strict=True)
         check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
 
-    def _engine(self, graph: Graph, seed) -> IRMEngine:
+    def _engine(self, graph: Graph, chosen) -> IRMEngine:
         a, b = self.link_prior
         return IRMEngine(
             self.family, (float(a), float(b)), self.concentration and float(self.concentration), n_moves=self.n_moves

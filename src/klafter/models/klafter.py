@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
 import numpy as np
 
-from klafter.core.draws import Draw
+from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.families import FAMILIES, check_values
-from klafter.core.problem import BOUND, State, make_priors, make_problem
+from klafter.core.problem import State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter
-from klafter.sampling.lfrm import as_draw
+from klafter.models.publish import Fitted, from_restarts, from_searches
 from klafter.sampling.smoothing import smooth
 from klafter.search.descend import Outcome, Recipe, Task
 from klafter.search.parallel import run
@@ -269,21 +270,20 @@ class KLafter(Growing):
         n_smooth = by_size(n_nodes, SWEEPS) if self.n_smooth == "auto" else self.n_smooth
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
         link, stop, found = self._link(graph), threading.Event(), None
         if link == "logit" and client is None and self._may_choose(graph):
             if self.warm_start and previous is not None:
-                link = "exposure" if self.link_ == "exposure" else link
+                link = "exposure" if isinstance(self.point_, ExposureDraw) else link
             elif found := self._exposure_if_better(graph, seeds, callback, stop):
                 link = "exposure"
         point = self._warm_point(graph, previous, link)
-        self.link_ = link
         if link == "exposure":
-            self._fit_large(graph, seeds, callback, client, point, found, stop)
-            self.notes_ += [CHOSEN] if found else []
-            return
+            begin = point if isinstance(point, ExposureDraw) else None
+            fitted = self._fit_large(graph, seeds, callback, client, begin, found, stop)
+            return fitted.noting(CHOSEN) if found else fitted
         problem, unit = self._problem(graph)
-        warm = None if point is None else self._warm_state(graph, previous, point, unit)
+        warm = self._warm_state(graph, previous, point, unit) if isinstance(point, LinearDraw) else None
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
         tasks = [
             Task(r, n_runs, seed, warm if r == 0 else None, self._counts(r))
@@ -294,7 +294,8 @@ class KLafter(Growing):
             has_price = self.temperature > 0.0 or self.penalty > 0.0  # else more communities are always better
             if self.n_communities is None and has_price and not stop.is_set():
                 self._rebuild(tasks, outcomes, seeds.spawn(FINALISTS), partial(rebuilt, recipe, callback), client, stop)
-        self._keep(graph, outcomes, unit)
+        coarsen = self.n_communities is None and self.temperature > 0.0
+        return from_restarts(outcomes, link, unit, coarsen=coarsen)
 
     def _counts(self, run: int) -> bool:
         """Whether a restart learns how many communities a node holds: where the score is to choose, every second."""
@@ -302,7 +303,8 @@ class KLafter(Growing):
 
     def _rebuild(self, tasks: list[Task], outcomes: list[Outcome], seeds, job, client, stop) -> None:
         """The best restarts try to rebuild some of their communities; what they find takes their place."""
-        best = np.argsort([outcome.score for outcome in outcomes], kind="stable")[: len(seeds)].tolist()
+        order = np.argsort([outcome.score for outcome in outcomes], kind="stable").tolist()
+        best = finalists(outcomes, order, len(seeds))
         pairs = [(tasks[r]._replace(seed=seed), outcomes[r]) for r, seed in zip(best, seeds)]
         with suppress(KeyboardInterrupt):  # what the restarts found is kept
             for r, outcome in zip(best, run(job, pairs, self.n_jobs, client, stop)):
@@ -316,10 +318,18 @@ class KLafter(Growing):
     def _exposure_if_better(self, graph: Graph, seeds, callback, stop):
         from klafter.search import choose_link as linking  # the sparse engine, which small networks do without
 
-        with announce_compilation():
-            return linking.search_if_better(self, graph, seeds, callback, stop)
+        n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
 
-    def _fit_large(self, graph: Graph, seeds, callback, client, point: Draw | None, found=None, stop=None) -> None:
+        def tell(progress):
+            return callback(progress._replace(stage="choosing", n_runs=n_runs))
+
+        with announce_compilation():
+            rival = linking.Rival(self._problem(graph)[0], recipe._replace(n_smooth=0))
+            return linking.search_if_better(graph, self._sparse_settings(), rival, seeds, tell, stop)
+
+    def _fit_large(
+        self, graph: Graph, seeds, callback, client, point: ExposureDraw | None, found=None, stop=None
+    ) -> Fitted:
         """One search on a large graph, n_init on a small one; threads work inside each, or a cluster.
 
         What was ``found`` already is the first.
@@ -334,17 +344,19 @@ class KLafter(Growing):
             tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
             outcomes = [] if found is None else [found]
             if not outcomes or not stop.is_set():
-                outcomes += run(partial(large.search, self, graph, callback), tasks[len(outcomes) :], stop=stop)
-        return large.keep(self, outcomes)
+                outcomes += run(
+                    partial(large.search, self._sparse_settings(), graph, callback), tasks[len(outcomes) :], stop=stop
+                )
+        return from_searches(outcomes)
 
-    def _prediction_draws(self) -> list[Draw]:
+    def _prediction_draws(self) -> Sequence[Draw]:
         """Of the sparse engine, which runs no chain around its optimum, the chances of memberships."""
-        if self.link_ != "exposure":
+        if not isinstance(self.point_, ExposureDraw):
             return self.draws_
         if self._posterior_draws is None:
             from klafter.search.sparse import fit as large
 
-            self._posterior_draws = large.posterior_draws(self)
+            self._posterior_draws = large.posterior_draws(self._sparse_settings(), self.graph_, self.draws_)
         return self._posterior_draws
 
     def _warm_point(self, graph: Graph, previous, link: str) -> Draw | None:
@@ -356,14 +368,13 @@ class KLafter(Growing):
             raise ValueError(
                 f"warm_start needs the nodes of the last fit: it had {old}; this is {new}. Use warm_start=False."
             )
-        size = self.memberships_.shape[1]
-        if self.point_.sender is None or link == "exposure":  # a point of the sparse engine, or one for it
-            fits = self.point_.sender is None and link == "exposure"
-        else:
+        size, sparse = self.memberships_.shape[1], link == "exposure"
+        fits = isinstance(self.point_, ExposureDraw) == sparse  # a point of the engine that is to begin there
+        if fits and not sparse:
             fits = size == self.n_communities if self.n_communities else size <= (self.max_communities or size)
         return self.point_ if fits else None
 
-    def _warm_state(self, graph: Graph, previous: Graph, point: Draw, unit: float) -> State:
+    def _warm_state(self, graph: Graph, previous: Graph, point: LinearDraw, unit: float) -> State:
         """The last optimum as a start of the dense engine; what it does not know yet begins at 0."""
         z = np.ascontiguousarray(point.memberships.toarray().T.astype(np.uint8))
         sender, receiver = (np.asarray(side) / unit * self.sociality for side in (point.sender, point.receiver))
@@ -374,31 +385,12 @@ class KLafter(Growing):
             receiver if graph.directed else sender, coefficients,
         )  # fmt: skip
 
-    def _keep(self, graph: Graph, outcomes: list[Outcome], unit: float) -> None:
-        """The best restart gives the communities, all of them the draws."""
-        order = np.argsort([outcome.score for outcome in outcomes], kind="stable")
-        best = outcomes[order[0]]
-        self.restarts_ = [as_draw(outcome.state, unit) for outcome in outcomes]
-        self.point_ = self.restarts_[order[0]]
-        states = [state for outcome in outcomes for state in (outcome.draws or [outcome.state])]
-        self.draws_ = [as_draw(state, unit) for state in states]
-        self.response_ = self.link_
-        self.precision_ = best.problem.law.precision / unit**2
-        self.memberships_ = self.point_.memberships.toarray().astype(np.int8)
-        self.affinities_ = np.asarray(self.point_.affinities)
-        self.objective_ = best.score
-        self.history_ = [line for outcome in outcomes for line in outcome.history]
-        self.n_iter_ = best.history[-1].step
-        self.converged_ = best.converged
-        self.prior_ = "counts" if best.problem.counts else "buffet"
-        self.notes_ = _notes(best, unit)
+
+def finalists(outcomes: list[Outcome], order: list[int], size: int) -> list[int]:
+    """The best restarts, among them the best of either prior."""
+    firsts = {outcomes[r].problem.counts: r for r in reversed(order)}
+    return sorted(order, key=lambda r: (r not in firsts.values(), order.index(r)))[:size]
 
 
 def _job(problem, recipe, callback, task, stop):
     return restart(problem._replace(counts=task.counts), recipe, task, callback, stop, smooth)
-
-
-def _notes(best: Outcome, unit: float) -> list[str]:
-    if np.abs(best.state.w).max(initial=0.0) >= BOUND - 1e-6:
-        return [f"Some affinities reached the bound of {BOUND * unit:g}: links there are all present or all absent."]
-    return []

@@ -120,7 +120,7 @@ class LFRM(Sampler):
         unit = self._unit(graph)
         return graph if unit == 1.0 else graph.replace(links=graph.links / unit)
 
-    def _engine(self, graph: Graph, seed) -> LFRMEngine:
+    def _engine(self, graph: Graph, chosen) -> LFRMEngine:
         return LFRMEngine(
             family=self.family,
             penalty=float(self.penalty),

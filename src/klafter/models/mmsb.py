@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from klafter.core.families import BINARIZE
@@ -98,17 +100,18 @@ class MMSB(Sampler):
             check_real(self, "alpha", low=0.0, strict=True)
         check_links(self, graph, "bernoulli", BINARIZE)
 
-    def _engine(self, graph: Graph, seed) -> MMSBEngine:
-        size = self.n_communities
-        if size in (None, "auto"):
-            if not (self.warm_start and getattr(self, "selection_", None)):
-                self.selection_ = self._try_sizes(graph, seed)
-            size = self.selection_["n_communities"][np.argmax(self.selection_["log_likelihood"])]
-        else:
-            self.selection_ = {}
-        self.n_roles_ = int(size)
+    def _choose(self, graph: Graph, seed) -> dict[str, Any]:
+        """The number of roles, and how those that were tried did."""
+        if self.n_communities not in (None, "auto"):
+            return {"selection": {}, "n_roles": int(self.n_communities)}
+        tried = getattr(self, "selection_", None) if self.warm_start else None
+        selection = tried or self._try_sizes(graph, seed)
+        best = np.argmax(selection["log_likelihood"])
+        return {"selection": selection, "n_roles": int(selection["n_communities"][best])}
+
+    def _engine(self, graph: Graph, chosen) -> MMSBEngine:
         c1, c0 = self.link_prior
-        return MMSBEngine(self.n_roles_, self.alpha and float(self.alpha), prior=(float(c1), float(c0)))
+        return MMSBEngine(chosen["n_roles"], self.alpha and float(self.alpha), prior=(float(c1), float(c0)))
 
     def _try_sizes(self, graph: Graph, seed) -> dict[str, np.ndarray]:
         """Mean log likelihood of hidden training dyads for each K of the grid."""

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse as sp
 
-from klafter.core.draws import Draw
+from klafter.core.draws import ExposureDraw, LinearDraw
 from klafter.graph import Graph
 from klafter.graph.changes import change_graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
+from klafter.models.publish import from_searches, publish
 
 
 class Growing(NetworkModel):
     """An estimator that learns from links that come and go."""
 
     family: str
-    link_: str
+    point_: LinearDraw | ExposureDraw
     memberships_: Any
     n_communities_: int
 
@@ -73,17 +74,21 @@ class Growing(NetworkModel):
         began = time.perf_counter()
         change = change_graph(graph, links, removed, add=self.family == "poisson")
         self._check_parameters(change.graph)
-        if self.link_ != "exposure":
+        if not isinstance(self.point_, ExposureDraw):
             return _refit(self, change.graph, callback)
         from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
 
         with announce_compilation():
-            large.adapt_to(self, change)
-        self._forget()
-        self.graph_, self.labels_in_ = change.graph, change.graph.labels
-        self.n_communities_ = self.memberships_.shape[1]
-        self.fit_seconds_ = time.perf_counter() - began
+            rng = np.random.default_rng(self._seeds())
+            outcome = large.adapt_to(self._sparse_settings(), self.point_, change, rng)
+        publish(self, change.graph, from_searches([outcome]), time.perf_counter() - began)
         return self
+
+    def _sparse_settings(self):
+        """What the sparse engine is told of the parameters."""
+        from klafter.search.sparse.fit import Settings
+
+        return Settings(**{name: getattr(self, name) for name in Settings._fields})
 
 
 def _listed(links) -> list:
@@ -93,7 +98,7 @@ def _listed(links) -> list:
 def _refit(model, graph: Graph, callback):
     """The dense engine: fit again, the first restart from the communities of the last fit."""
     extra = graph.n_nodes - model.graph_.n_nodes
-    point: Draw = model.point_
+    point: LinearDraw = model.point_
     model.point_ = point._replace(
         memberships=sp.csr_array(
             (point.memberships.data, point.memberships.indices, _longer(point.memberships.indptr, extra, last=True)),

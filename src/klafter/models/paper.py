@@ -9,12 +9,12 @@ import numpy as np
 
 from klafter.core.families import FAMILIES, check_values
 from klafter.core.objective import objective
-from klafter.core.problem import BOUND, make_priors, make_problem
+from klafter.core.problem import make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice, check_integer, check_real
-from klafter.sampling.lfrm import as_draw
+from klafter.models.publish import Fitted, from_paper
 from klafter.search import paper
 from klafter.search.progress import Progress, Step, iterate
 
@@ -72,7 +72,7 @@ class PaperKLafter(NetworkModel):
             check_integer(self, name, 1)
         check_values(FAMILIES["bernoulli"], graph.links.data, type(self).__name__)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
         rng = np.random.default_rng(seeds)
         penalty = self.penalty if graph.directed else self.penalty / 2
         problem = make_problem(
@@ -95,17 +95,4 @@ class PaperKLafter(NetworkModel):
         with announce_compilation():
             state = paper.init(problem, rng, self.n_communities, self.sigma)
             state = iterate(move, state, self.max_iter, done, threading.Event())
-        self._keep(problem, state, history)
-
-    def _keep(self, problem, state, history) -> None:
-        self.link_ = self.response_ = "logit"
-        self.precision_ = 1.0
-        self.point_ = as_draw(state)
-        self.draws_ = self.restarts_ = [self.point_]
-        self.memberships_ = self.point_.memberships.toarray().astype(np.int8)
-        self.affinities_ = np.asarray(self.point_.affinities)
-        self.objective_ = objective(problem, state)
-        self.history_ = history
-        self.n_iter_ = len(history)
-        at_bound = np.abs(state.w).max(initial=0.0) >= BOUND - 1e-6
-        self.notes_ = [f"Some affinities reached the bound of {BOUND:g}: nothing else limits them."] if at_bound else []
+        return from_paper(problem, state, history)

@@ -6,18 +6,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from klafter.core.draws import Draw
 from klafter.core.families import BINARIZE, FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.checks import check_integer, check_real
-from klafter.sampling.chain import Chain, Recipe, Task, run_chain
+from klafter.models.publish import Fitted, from_chains
+from klafter.sampling.chain import Recipe, Task, run_chain
 from klafter.search.parallel import run
-from klafter.search.progress import Step
 
 COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
 
@@ -116,8 +114,12 @@ class Sampler(NetworkModel):
 
     # ---- fitting ------------------------------------------------------------------------------------------------
 
-    def _engine(self, graph: Graph, seed: np.random.SeedSequence) -> Any:
-        """The engine of this model; ``seed`` is for models that choose something by the data first."""
+    def _choose(self, graph: Graph, seed: np.random.SeedSequence) -> dict[str, Any]:
+        """What a model settles by the data before its chains begin, published with what they find."""
+        return {}
+
+    def _engine(self, graph: Graph, chosen: dict[str, Any]) -> Any:
+        """The engine of this model."""
         raise NotImplementedError
 
     def _observed(self, graph: Graph) -> Graph:
@@ -127,17 +129,19 @@ class Sampler(NetworkModel):
     def _precision(self, engine, states: list) -> float:
         return 1.0
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> None:
+    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
         *chain_seeds, spare = seeds.spawn(self.n_chains + 1)
         before = {chain.run: chain for chain in self.chains_} if self.warm_start and previous is not None else {}
         with announce_compilation():
-            engine, observed = self._engine(graph, spare), self._observed(graph)
+            chosen = self._choose(graph, spare)
+            engine, observed = self._engine(graph, chosen), self._observed(graph)
             self._check_engine(engine, before)
             recipe = Recipe(engine, self._density, self.n_burn, self.n_draws, self.max_draws)
             tasks = [Task(r, self.n_chains, seed, before.get(r)) for r, seed in enumerate(chain_seeds)]
             chains = run(partial(run_chain, observed, recipe, callback), tasks, self.n_jobs, client)
         self._last_engine = engine
-        self._keep(observed, recipe, chains)
+        precision = self._precision(engine, [chain.peak[1] for chain in chains])
+        return from_chains(observed, recipe, chains, precision, **chosen)
 
     def _check_engine(self, engine, before) -> None:
         if before and engine != self._last_engine:
@@ -145,29 +149,6 @@ class Sampler(NetworkModel):
                 f"{type(self).__name__}(warm_start=True) continues chains of the same model, and its parameters have "
                 "changed. Use warm_start=False."
             )
-
-    def _keep(self, graph: Graph, recipe: Recipe, chains: list[Chain]) -> None:
-        """The best sweep gives the communities, the draws of all chains the predictions."""
-        engine = recipe.engine
-        peaks = [chain.peak for chain in chains]
-        density, best = max(peaks, key=lambda peak: peak[0])
-        self.chains_ = chains
-        self.restarts_ = [_point(engine, graph, state)[0] for _, state in peaks]
-        self.point_, self.memberships_ = _point(engine, graph, best)
-        size = self.memberships_.shape[1]
-        self.affinities_ = np.asarray(self.point_.affinities)[:size, :size]
-        self.draws_ = [draw for chain in chains for draw in chain.kept(recipe, graph)]
-        self.response_ = self.link_ = engine.response
-        self.precision_ = self._precision(engine, [state for _, state in peaks])
-        self.objective_ = -density
-        self.n_iter_ = max(len(chain.density) for chain in chains)
-        self.n_burned_ = np.array([chain.n_burned for chain in chains])
-        self.trace_ = {
-            recipe.density: _table([chain.density for chain in chains]),
-            "n_communities": _table([chain.n_communities for chain in chains]),
-        }
-        self.sweep_seconds_ = _table([chain.seconds for chain in chains])
-        self.history_ = [line for chain in chains for line in _history(chain)]
 
     def _check_parameters(self, graph: Graph) -> None:
         check_integer(self, "n_burn", 0)
@@ -208,45 +189,6 @@ def check_prior(model, name: str) -> None:
 def check_links(model, graph: Graph, family: str, cure: str) -> None:
     """Refuse link values that the family cannot have produced, with a cure that this model offers."""
     check_values(FAMILIES[family], graph.links.data, type(model).__name__, f"Use {cure}.")
-
-
-def _point(engine, graph: Graph, state) -> tuple[Draw, np.ndarray]:
-    """A state as a draw whose first communities are the distinct ones with members, largest first, and those."""
-    draw, members = engine.draw(graph, state), engine.communities(state)
-    keep = distinct(members)
-    order = np.concatenate([keep, np.setdiff1d(np.arange(members.shape[1]), keep)]).astype(np.int64)
-    loadings = sparse.csr_array(sparse.csr_array(draw.memberships)[:, order])
-    affinities = np.asarray(draw.affinities)[np.ix_(order, order)]
-    return draw._replace(memberships=loadings, affinities=affinities), members[:, keep].astype(np.int8)
-
-
-def distinct(members: np.ndarray) -> np.ndarray:
-    """Columns with members, each set of members once, largest first.
-
-    Examples
-    --------
-    >>> distinct(np.array([[1, 0, 1, 1], [0, 0, 0, 1]])).tolist()
-    [3, 0]
-    """
-    seen: dict[bytes, int] = {}
-    for k in np.flatnonzero(members.any(axis=0)).tolist():
-        seen.setdefault(np.ascontiguousarray(members[:, k]).tobytes(), k)
-    keep = np.array(list(seen.values()), np.int64)
-    return keep[np.argsort(-members[:, keep].sum(axis=0, dtype=np.int64), kind="stable")]
-
-
-def _table(rows: list[list]) -> np.ndarray:
-    """Rows of unequal lengths as an array with NaN beyond their ends."""
-    table = np.full((len(rows), max(len(row) for row in rows)), np.nan)
-    for line, row in zip(table, rows):
-        line[: len(row)] = row
-    return table
-
-
-def _history(chain: Chain) -> list[Step]:
-    seconds = chain.start_seconds + np.cumsum(chain.seconds)
-    lines = zip(seconds.tolist(), chain.density, chain.n_communities)
-    return [Step(chain.run, t + 1, s, -value, size) for t, (s, value, size) in enumerate(lines)]
 
 
 def _same_graph(a: Graph, b: Graph) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
 from klafter.graph import Graph
 
 EXHAUSTIVE = 3_000  # nodes up to which every dyad is looked at, some rows at a time
@@ -56,18 +55,6 @@ def _exhaust(rows: Callable, graph: Graph, most: int) -> tuple[np.ndarray, np.nd
     return pairs, scores
 
 
-def predictor_of_rows(draw: Draw, rows: np.ndarray, covariates=()) -> np.ndarray:
-    """x of all dyads of some nodes, (len(rows), n): matrices multiply faster than pairs are looked up one by one."""
-    u = sparse.csr_array(draw.memberships)
-    reach = u[rows] @ draw.affinities
-    x = (u @ (reach.toarray() if sparse.issparse(reach) else reach).T).T + draw.offset
-    if draw.sender is not None and draw.receiver is not None:
-        x += draw.sender[rows, None] + draw.receiver
-    for g, v in zip(draw.coefficients if draw.coefficients is not None else (), covariates):
-        x += g * v[rows].toarray()
-    return x
-
-
 def _keep(pairs: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The n highest scores as they stand; of equal ones the first."""
     if n >= len(scores):
@@ -85,10 +72,8 @@ def _best(pairs: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np
 
 
 def near_of(model) -> tuple:
-    """Memberships, and the communities that those of a sparse engine's model draw, by themselves or by bridges."""
-    if getattr(model, "link_", None) != "exposure":
-        return model.memberships_, None
-    return model.memberships_, sparse.csr_array(model.affinities_ > 0, dtype=np.float32)
+    """Memberships, and which communities draw which (None: each itself)."""
+    return model.memberships_, model.point_.attracting()
 
 
 def _candidates(graph: Graph, near: tuple, hidden_only: bool) -> Iterator[np.ndarray]:

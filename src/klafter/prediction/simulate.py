@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw, predictor
+from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
 
@@ -21,7 +21,7 @@ def simulate(draw: Draw, response: str, precision: float, graph: Graph, rng) -> 
         i = np.arange(start, min(start + height, n))
         pairs = np.column_stack([np.repeat(i, n), np.tile(np.arange(n), len(i))])
         pairs = pairs[pairs[:, 0] != pairs[:, 1] if graph.directed else pairs[:, 0] < pairs[:, 1]]
-        y = RESPONSES[response].draw(predictor(draw, pairs, covariates), rng, precision)
+        y = RESPONSES[response].draw(draw.predictor(pairs, covariates), rng, precision)
         linked = y != 0
         rows.append(pairs[linked, 0])
         columns.append(pairs[linked, 1])

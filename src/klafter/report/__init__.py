@@ -1,4 +1,4 @@
-"""Seeing it: the report as one page, figures for papers, and the facts behind both."""
+"""The report as one page, figures for papers, and the facts behind both."""
 
 import sys
 from importlib import import_module
@@ -6,8 +6,8 @@ from types import ModuleType
 
 _HOMES = {
     "report": "html",
-    "Facts": "tables",
-    "gather": "tables",
+    "Facts": "facts",
+    "gather": "facts",
     "plot_adjacency": "figures",
     "plot_affinities": "figures",
     "plot_history": "figures",

@@ -1,4 +1,4 @@
-"""The table of communities: how large, how dense, who is in the middle, whom they share, what they have in common."""
+"""The table of communities: size, density, central and shared members, over-represented attributes; and overlaps."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.report.cover import entries, inner_degrees, pattern, rows, sizes
 from klafter.report.enrichment import Enriched, enriched_values
+from klafter.report.memberships import entries, inner_degrees, pattern, rows, sizes
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Community:
     number: int
     size: int
     inner_links: int
-    density: float | None  # of the dyads inside that somebody observed; None when there are none
+    density: float | None  # of the observed dyads inside; None when there are none
     members: list[int]  # those with links to most other members first
     tightness: list[float]  # of each of them, the share of other members it is linked with
     n_shared: int  # members that are in other communities too

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from klafter.report.cover import pattern
+from klafter.report.memberships import pattern
 
 FEW = 12  # different numbers beyond which an attribute is cut into quarters
 MOST = 300  # different values beyond which an attribute is more like a name

@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from klafter.report.cover import as_cover, entries, pattern, sizes
 from klafter.report.fit import runs
-from klafter.report.held import score
-from klafter.report.matrix import community_order, probabilities
+from klafter.report.held_out import score_predictor
+from klafter.report.matrices import community_order, probabilities
+from klafter.report.memberships import as_cover, entries, pattern, sizes
 from klafter.report.network import draw_network
 from klafter.report.palette import COLOURS, NOBODY, community_colours
 
@@ -154,7 +154,7 @@ def plot_roc(model, pairs, values, ax=None, *, baselines: bool = True):
     if baselines:
         scores |= {name: predict(model.graph_, rows) for name, predict in BASELINES.items()}
     for t, (name, each) in enumerate(scores.items()):
-        scored = score(name, links, each)
+        scored = score_predictor(name, links, each)
         text = f"{name} ({scored.measures['roc_auc']:.3f})"
         ax.plot(*scored.roc, color=COLOURS[t % len(COLOURS)], lw=1.8 if t == 0 else 1, label=text, zorder=9 - t)
     ax.plot([0, 1], [0, 1], color=NOBODY, lw=0.8, ls="--")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from klafter.report.cover import pattern, sizes
+from klafter.report.memberships import pattern, sizes
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The report: one page that opens from disk and asks nothing of any network."""
+"""The report: one page that opens from disk and loads nothing from any network."""
 
 from __future__ import annotations
 
@@ -14,16 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
+from klafter.report.bundle import bundle
+from klafter.report.facts import Facts, gather
 from klafter.report.network import MEMBERS
-from klafter.report.tables import Facts, gather
-
-SCRIPTS = [
-    f"{name}.js" for name in ["page", "scenes", "picture", "panel", "network", "tables", "charts", "matrix", "main"]
-]
 
 
 def report(model, path, *, held=None, title: str | None = None) -> Path:
-    """Write a page that tells the story of a fitted model.
+    """Write the report of a fitted model as one page.
 
     Parameters
     ----------
@@ -55,7 +52,7 @@ def render(facts: Facts) -> str:
     parts = {
         "TITLE": escape(facts.title),
         "STYLE": (page / "style.css").read_text(encoding="utf-8"),
-        "SCRIPT": "\n".join((page / name).read_text(encoding="utf-8") for name in SCRIPTS),
+        "SCRIPT": bundle(page),
         "DATA": as_json(facts),
     }
     text = (page / "template.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What to draw: all nodes of a small graph, or the network of communities of a large one and each of them inside."""
+"""What to draw: all nodes of a small graph, or the network of communities of a large one and the members of each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from scipy import sparse
 
 from klafter.graph import Graph
 from klafter.report.communities import Community
-from klafter.report.cover import pattern, sizes
 from klafter.report.layout import force_layout, separate, spacing
+from klafter.report.memberships import pattern, sizes
 
 NODES = 2_000  # drawn one by one up to here
 LINKS = 40_000  # drawn at most
-STRONG = 4_000  # drawn while nothing is chosen: more would be a ball of wool
+STRONG = 4_000  # drawn while nothing is chosen: more hide each other
 COMMUNITIES = 300  # drawn at most in the network of communities
 MEMBERS = 100  # drawn at most inside one community
 INNER = 300_000  # links drawn at most inside all communities together
@@ -22,7 +22,7 @@ INNER = 300_000  # links drawn at most inside all communities together
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes with places, and links as pairs of rows, the strongest first."""
+    """Nodes with positions, and links as pairs of rows, the strongest first."""
 
     x: list[float]
     y: list[float]
@@ -33,20 +33,30 @@ class Network:
 
 
 @dataclass(frozen=True)
+class Members:
+    """The tightest members of a community: positions in 0 to 255, one radius for all, and the links between them."""
+
+    x: np.ndarray  # uint8
+    y: np.ndarray
+    radius: float
+    links: list[int]  # positions in the list of members, two for each link
+
+
+@dataclass(frozen=True)
 class Overview:
-    """Communities with places, ties between them, and the inner links of each."""
+    """Communities with positions, connections between them, and the members of each."""
 
     numbers: list[int]
     x: list[float]
     y: list[float]
     radius: list[float]
-    ties: list[tuple[int, int, int, int]]  # community, community, links between, members of both
-    inner: dict[int, list[int]]  # community: positions in its members, two for each link
+    connections: list[tuple[int, int, int, int]]  # community, community, links between, members of both
+    inner: list[Members]  # one for each community of the model
     members_drawn: int
 
 
 def draw_network(graph: Graph, z: sparse.csr_array) -> Network:
-    """Places of all nodes, which the strongest links decide when there are very many."""
+    """Positions of all nodes; when links are very many, the strongest decide them."""
     degree = np.asarray(pattern(graph.links).sum(axis=1)).ravel()
     radius = 0.16 + 0.16 * np.sqrt(degree / max(degree.max(initial=0), 1))
     pairs = link_pairs(graph)
@@ -67,7 +77,7 @@ def draw_network(graph: Graph, z: sparse.csr_array) -> Network:
 
 
 def strongest_first(graph: Graph, pairs: np.ndarray) -> np.ndarray:
-    """An order of links: first the best of every node, then the second best, ... The best have most friends in common.
+    """An order of links: first the best of every node, then the second best, ..., by their neighbours in common.
 
     Common neighbours are counted as a share, c_ij / sqrt(d_i d_j), so that hubs do not take all.
     """
@@ -81,7 +91,7 @@ def strongest_first(graph: Graph, pairs: np.ndarray) -> np.ndarray:
 
 
 def _rank_within(node: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """The place of each score among those of the same node, the highest 0."""
+    """The rank of each score among those of the same node, the highest 0."""
     order = np.lexsort((-score, node))
     starts = np.flatnonzero(np.diff(node[order], prepend=-1))
     rank = np.empty(len(node), dtype=int)
@@ -90,7 +100,7 @@ def _rank_within(node: np.ndarray, score: np.ndarray) -> np.ndarray:
 
 
 def _place(place: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places without overlaps, and radii in the same unit; they came as shares of the distance of neighbours."""
+    """Positions without overlaps, and radii in the same unit; they came as shares of the distance of neighbours."""
     radius = radius * spacing(place)
     return separate(place, 1.2 * radius), radius
 
@@ -106,23 +116,25 @@ def draw_overview(graph: Graph, z: sparse.csr_array, communities: list[Community
     """The largest communities and what connects them."""
     size = sizes(z)
     shown = np.sort(np.argsort(-size, kind="stable")[:COMMUNITIES])
-    ties = _ties(graph, pattern(z)[:, shown])
-    near = sparse.coo_array((np.ones(len(ties)), (ties[:, 0], ties[:, 1])), shape=(len(shown),) * 2)
+    connections = _connections(graph, pattern(z)[:, shown])
+    near = sparse.coo_array(
+        (np.ones(len(connections)), (connections[:, 0], connections[:, 1])), shape=(len(shown),) * 2
+    )
     radius = 0.1 + 0.26 * np.sqrt(size[shown] / max(size.max(initial=0), 1))
     place, radius = _place(force_layout(sparse.csr_array(near), sparse.csr_array((len(shown), 0))), radius)
-    ties[:, :2] = shown[ties[:, :2]]
+    connections[:, :2] = shown[connections[:, :2]]
     return Overview(
         shown.tolist(),
         place[:, 0].tolist(),
         place[:, 1].tolist(),
         radius.tolist(),
-        list(map(tuple, ties.tolist())),
-        _inner_links(graph, communities),
+        list(map(tuple, connections.tolist())),
+        draw_members(graph, communities),
         MEMBERS,
     )
 
 
-def _ties(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
+def _connections(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
     """Rows (community, community, links, shared members): for each community the ``most`` it is closest to."""
     links = (z.T @ pattern(graph.links) @ z).toarray()
     links = links + links.T if graph.directed else links
@@ -133,6 +145,24 @@ def _ties(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
     pairs = {(min(k, m), max(k, m)) for k, row in enumerate(best.tolist()) for m in row if closeness[k, m] > 0}
     rows = [(k, m, int(links[k, m]), int(shared[k, m])) for k, m in sorted(pairs)]
     return np.array(rows, dtype=int).reshape(-1, 4)
+
+
+def draw_members(graph: Graph, communities: list[Community]) -> list[Members]:
+    """The tightest members of each community, laid out by the links between them."""
+    links = _inner_links(graph, communities)
+    return [_lay_out_members(min(c.size, MEMBERS), links.get(c.number, [])) for c in communities]
+
+
+def _lay_out_members(n: int, links: list[int]) -> Members:
+    if n == 0:
+        return Members(np.zeros(0, np.uint8), np.zeros(0, np.uint8), 1.0, [])
+    a, b = np.array(links, dtype=int).reshape(-1, 2).T
+    near = sparse.csr_array((np.ones(len(a)), (a, b)), shape=(n, n))
+    place, radius = _place(force_layout(near, sparse.csr_array((n, 0))), np.full(n, 0.2))
+    place = place - place.min(axis=0)
+    scale = 255 / max(place.max(), 1e-9)
+    x, y = np.round(scale * place).astype(np.uint8).T
+    return Members(x, y, float(scale * radius[0]), links)
 
 
 def _inner_links(graph: Graph, communities: list[Community]) -> dict[int, list[int]]:
@@ -150,7 +180,7 @@ def _inner_links(graph: Graph, communities: list[Community]) -> dict[int, list[i
 
 
 def _positions(communities: list[Community], n: int) -> sparse.csr_array:
-    """One plus the place of each drawn member in its community."""
+    """One plus the index of each drawn member in its community."""
     members = [c.members[:MEMBERS] for c in communities]
     node = np.array([i for row in members for i in row], dtype=int)
     which = np.repeat([c.number for c in communities], [len(row) for row in members]).astype(int)

@@ -1,4 +1,4 @@
-"""Links to look at: the likeliest that nobody has seen, and the observed ones that surprise the model.
+"""Suggested links: the likeliest of those not observed, and the observed ones the model finds least likely.
 
 A small graph is searched whole. Of a large one, missing links are sought among the tightest members of each
 community, and surprising ones in a random part of the links, so that a report takes seconds.

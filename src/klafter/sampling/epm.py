@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.core.families import FAMILIES, check_values
 from klafter.sampling import epm_kernels as kernels
 from klafter.sampling.slicing import slice_positive
@@ -172,11 +172,11 @@ class EPMEngine:
         gains = np.log(-np.expm1(-rate)) + rate if self.family == "bernoulli" else y * np.log(rate)
         return float(gains.sum() - exposure)
 
-    def draw(self, graph, state: State) -> Draw:
+    def draw(self, graph, state: State) -> LinearDraw:
         """Loadings and affinities of the communities that have any weight."""
         order, n_active = _active_first(state.affinities)
         keep = order[:n_active]
-        return Draw(state.loadings[:, keep], state.affinities[np.ix_(keep, keep)])
+        return LinearDraw(state.loadings[:, keep], state.affinities[np.ix_(keep, keep)])
 
     def communities(self, state: State) -> np.ndarray:
         """(n, K) of 0/1, columns as in ``draw``: the node expects a link through the community, rounded."""

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import betaln, gammaln
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.core.families import FAMILIES, check_values
 from klafter.sampling import irm_kernels as kernels
 
@@ -101,11 +101,11 @@ class IRMEngine:
             joint += (shape - 1) * np.log(alpha) - rate * alpha
         return float(joint)
 
-    def draw(self, graph, state: State) -> Draw:
+    def draw(self, graph, state: State) -> LinearDraw:
         """One-hot memberships, and the posterior mean of eta given the blocks."""
         counts, (a, b) = self._tally(graph, state), self.prior
         trials = counts.pairs + (a + b if self.family == "bernoulli" else b)
-        return Draw(_one_hot(state.blocks), (a + counts.links) / trials)
+        return LinearDraw(_one_hot(state.blocks), (a + counts.links) / trials)
 
     def communities(self, state: State) -> np.ndarray:
         """(n, K) of 0/1, a single 1 in each row."""

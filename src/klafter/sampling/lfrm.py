@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, add_communities, copy_state, make_priors
 from klafter.sampling.lfrm_kernels import sweep, sweep_many
@@ -63,14 +63,14 @@ def log_posterior(problem: Problem, chain: Chain) -> float:
     return -objective(problem._replace(priors=chain.priors), chain.state)
 
 
-def as_draw(state: State, scale: float = 1.0) -> Draw:
+def as_draw(state: State, scale: float = 1.0) -> LinearDraw:
     """What prediction needs; ``scale`` is the unit in which link values were measured."""
     from scipy import sparse
 
     which = np.nonzero(state.z.T)[1]  # the communities of the first node, of the second, ...
     start = np.concatenate([[0], np.cumsum(state.z.sum(axis=0, dtype=np.int64))])
     memberships = sparse.csr_array((np.ones(len(which)), which, start), shape=state.z.shape[::-1])
-    return Draw(
+    return LinearDraw(
         memberships,
         state.w * scale,
         float(state.offset[0]) * scale,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.core.families import FAMILIES
 from klafter.core.objective import data_loss, objective
 from klafter.core.problem import Priors, Problem, State, add_communities, make_priors, make_problem
@@ -163,7 +163,7 @@ class LFRMEngine:
             total += (PRECISION_SHAPE - 1) * log(state.precision) - PRECISION_RATE * state.precision
         return float(total)
 
-    def draw(self, graph, state: LFRMState) -> Draw:
+    def draw(self, graph, state: LFRMState) -> LinearDraw:
         """Memberships and weights in the units of the links; communities with the same members are one."""
         return lfrm.as_draw(merge_twins(state.state), self.unit)
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.sampling import mmsb_kernels as kernels
 from klafter.sampling.irm import IRMEngine
 from klafter.sampling.slicing import slice_positive
@@ -109,11 +109,11 @@ class MMSBEngine:
             total += (shape - 1) * np.log(state.alpha) - rate * state.alpha
         return float(total)
 
-    def draw(self, graph, state: State) -> Draw:
+    def draw(self, graph, state: State) -> LinearDraw:
         """Posterior means of pi and eta given the roles."""
         none, some = state.counts.ties
         c1, c0 = self.prior
-        return Draw(self._proportions(state), (some + c1) / (some + none + c0 + c1))
+        return LinearDraw(self._proportions(state), (some + c1) / (some + none + c0 + c1))
 
     def communities(self, state: State) -> np.ndarray:
         """(n, K) of 0/1: the roles that a node plays at least 1/K of the time."""

@@ -8,13 +8,14 @@ mends what its optimum has too much: it is left only where the sparse one is wel
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from klafter.core.problem import Problem, State
 from klafter.graph import Graph
 from klafter.search.dense.score import score
-from klafter.search.descend import Task
+from klafter.search.descend import Recipe, Task
 from klafter.search.restart import restart
 from klafter.search.sparse import fit as large
 
@@ -22,21 +23,23 @@ AHEAD = 0.96  # of what the dense engine takes, which the sparse one must stay b
 CHOICE = (1_000_000,)
 
 
-def search_if_better(model, graph: Graph, seeds, callback, stop) -> large.Outcome | None:
+class Rival(NamedTuple):
+    """What a restart of the dense engine needs."""
+
+    problem: Problem
+    recipe: Recipe
+
+
+def search_if_better(
+    graph: Graph, settings: large.Settings, rival: Rival, seeds, callback, stop
+) -> large.Outcome | None:
     """What the sparse engine finds, if that describes the network clearly better than the dense one, or Ctrl-C came."""
-    n_runs = model._n_runs(graph.n_nodes)
-
-    def tell(progress):
-        return callback(progress._replace(stage="choosing", n_runs=n_runs))
-
     first, second = np.random.SeedSequence(seeds.entropy, spawn_key=CHOICE).spawn(2)  # restarts have the others
-    found = large.search(model, graph, tell, large.Task(0, 1, first, None), stop)
+    found = large.search(settings, graph, callback, large.Task(0, 1, first, None), stop)
     if stop.is_set():
         return found
-    problem, _ = model._problem(graph)
-    recipe = model._recipe(graph.n_nodes)._replace(n_smooth=0)
-    rival = restart(problem, recipe, Task(0, 1, second, None), tell, stop)
-    if stop.is_set() or described_by_exposure(found) < AHEAD * described_by_logit(rival.problem, rival.state):
+    dense = restart(rival.problem, rival.recipe, Task(0, 1, second, None), callback, stop)
+    if stop.is_set() or described_by_exposure(found) < AHEAD * described_by_logit(dense.problem, dense.state):
         return found
     return None
 

@@ -22,7 +22,7 @@ from klafter.search.starts import above_the_mean, neighbourhoods, partition
 SMOOTH_PENALTY = -2.0
 COOL = 0.5  # of the temperature, on the way to a richer state
 BINARY_STEPS = 3  # on which values are only large or small, before they count
-PARTITIONS = 2  # starts at covers of everyone, besides the one at few communities or none
+PARTITIONS, MOST_PARTITIONS = 400, 8  # nodes times starts at covers of everyone; at least two of them
 TRIES, SEVERAL, PATIENCE = 40, 300, 15  # to rebuild communities, on networks of up to so many nodes, so many in vain
 
 
@@ -35,13 +35,13 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
     descent = Descent(recipe, task, callback, stop)
     rng, run = descent.rng, descent.run
     best = run(problem, first_state(problem, recipe, task, rng))
-    for _ in range(n_partitions(recipe, task)):
+    for _ in range(n_partitions(problem, recipe, task)):
         if descent.stopped():
             break
         best = min(best, run(problem, covering_state(problem, recipe, rng)), key=by_score)
     rich = best.state
     if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
-        rich = enrich(best.problem, rich, recipe, rng, stop)
+        rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
         best = min(best, run(best.problem, lean(best.problem, recipe, rich)), key=by_score)
     # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
     alone = bool(task.run % 2) and problem.has_sociality
@@ -77,9 +77,14 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
     return min(outcome, descent.run(problem, copy_state(state)), key=by_score)._replace(draws=outcome.draws)
 
 
-def n_partitions(recipe: Recipe, task: Task) -> int:
-    """Descents from covers of everyone. Every second restart is there for predictions, and makes none."""
-    return 0 if task.state is not None or recipe.n_communities is not None or task.run % 2 else PARTITIONS
+def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:
+    """Descents from covers of everyone, more on small networks, where they cost little and often end high.
+
+    Every second restart is there for predictions, and makes none.
+    """
+    if task.state is not None or recipe.n_communities is not None or task.run % 2:
+        return 0
+    return max(2, min(MOST_PARTITIONS, PARTITIONS // problem.dyads.n))
 
 
 def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:

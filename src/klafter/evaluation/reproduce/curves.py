@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 
-from klafter.core.draws import predictor
 from klafter.core.families import FAMILIES
 from klafter.core.problem import Problem, add_communities, make_priors, make_problem
 from klafter.graph import Graph
@@ -36,7 +35,7 @@ def timed(steps: Iterator, held, average: Callable) -> dict[str, list]:
     for stage, found in steps:
         spent += _clocks() - begun
         states = found if isinstance(found, list) else [found]
-        each = [expit(predictor(lfrm.as_draw(state), held.pairs)) for state in states]
+        each = [expit(lfrm.as_draw(state).predictor(held.pairs)) for state in states]
         probabilities.append(np.mean(each, axis=0).astype(np.float32))
         auc = roc_auc_score(held.values > 0, average(stage, probabilities))
         size = float(np.mean([len(state.z) for state in states]))

@@ -1,4 +1,8 @@
 // Charts in SVG: lines, calibration, and overlaps in the manner of UpSet.
+import { DATA, colours, communities, nameOf, summary } from "./data.js";
+import { $, dot, el, show, svg } from "./elements.js";
+import { count, digits, many } from "./format.js";
+
 const INKS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
 function ticks(low, high, wanted = 5) {
@@ -15,23 +19,23 @@ function chart(title, series, { x: xName, y: yName, unit = false, diagonal = fal
   const range = (v, pad) => { const a = Math.min(...v), b = Math.max(...v), room = (b - a || Math.abs(b) || 1) * pad; return [a - room, b + room]; };
   const [x0, x1] = unit ? [0, 1] : [0, Math.max(...xs) * 1.02 || 1], [y0, y1] = unit ? [0, 1] : range(ys, 0.06);
   const px = (v) => left + (v - x0) / (x1 - x0) * (w - left - right), py = (v) => h - bottom - (v - y0) / (y1 - y0) * (h - top - bottom);
-  const picture = draw("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": title });
-  const write = (text, x, y, anchor, more = {}) => { const t = draw("text", { x, y, "text-anchor": anchor, ...more }); t.textContent = text; picture.append(t); };
-  for (const v of ticks(y0, y1)) { picture.append(draw("line", { class: "grid", x1: left, x2: w - right, y1: py(v), y2: py(v) })); write(v.toLocaleString("en"), left - 8, py(v) + 4, "end"); }
+  const drawing = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": title });
+  const write = (text, x, y, anchor, more = {}) => { const t = svg("text", { x, y, "text-anchor": anchor, ...more }); t.textContent = text; drawing.append(t); };
+  for (const v of ticks(y0, y1)) { drawing.append(svg("line", { class: "grid", x1: left, x2: w - right, y1: py(v), y2: py(v) })); write(v.toLocaleString("en"), left - 8, py(v) + 4, "end"); }
   for (const v of ticks(x0, x1)) write(v.toLocaleString("en"), px(v), h - bottom + 18, "middle");
   write(xName, (left + w - right) / 2, h - 6, "middle");
   write(yName, 0, 0, "middle", { transform: `translate(13 ${(top + h - bottom) / 2}) rotate(-90)` });
-  if (diagonal) picture.append(draw("line", { x1: px(0), y1: py(0), x2: px(1), y2: py(1), stroke: "var(--soft)", "stroke-dasharray": "4 4", opacity: 0.6 }));
+  if (diagonal) drawing.append(svg("line", { x1: px(0), y1: py(0), x2: px(1), y2: py(1), stroke: "var(--soft)", "stroke-dasharray": "4 4", opacity: 0.6 }));
   [...series].reverse().forEach((s) => {
-    picture.append(draw("polyline", { class: "series", points: s.x.map((v, t) => `${px(v).toFixed(1)},${py(s.y[t]).toFixed(1)}`).join(" "), stroke: s.colour, "stroke-width": s.bold ? 2.6 : 1.6, opacity: s.opacity || 1 }));
-    if (dots || s.x.length === 1) picture.append(...s.x.map((v, t) => draw("circle", { cx: px(v), cy: py(s.y[t]), r: 3.4, fill: s.colour })));
+    drawing.append(svg("polyline", { class: "series", points: s.x.map((v, t) => `${px(v).toFixed(1)},${py(s.y[t]).toFixed(1)}`).join(" "), stroke: s.colour, "stroke-width": s.bold ? 2.6 : 1.6, opacity: s.opacity || 1 }));
+    if (dots || s.x.length === 1) drawing.append(...s.x.map((v, t) => svg("circle", { cx: px(v), cy: py(s.y[t]), r: 3.4, fill: s.colour })));
   });
-  return el("figure", {}, el("figcaption", {}, title), picture);
+  return el("figure", {}, el("figcaption", {}, title), drawing);
 }
 
 const key = (series) => el("ul", { class: "legend" }, series.map((s) => el("li", {}, dot(s.colour), s.name)));
 
-function startHeld() {
+export function startHeld() {
   if (!DATA.held) return;
   show("held");
   const { predictors, calibration, n_dyads, n_links } = DATA.held;
@@ -48,7 +52,7 @@ function startHeld() {
     el("tbody", {}, predictors.map((p, t) => el("tr", { class: t ? null : "best" }, el("td", {}, p.name), names.map(([each]) => el("td", { class: "number" }, t && each !== "roc_auc" && each !== "average_precision" ? "" : value(p.measures[each]))))))));
 }
 
-function startFit() {
+export function startFit() {
   const { runs } = DATA;
   const words = [`${summary.model}${summary.link ? ` with the ${summary.link} link` : ""}`];
   if (summary.seconds) words.push(`fitted in ${digits(summary.seconds, 2)} s`);
@@ -64,33 +68,33 @@ function startFit() {
   }
 }
 
-function startOverlaps() {
+export function startOverlaps() {
   const sets = DATA.overlaps;
   if (!sets.some((s) => s.communities.length > 1)) return;
   show("overlaps");
   const rows = [...new Set(sets.flatMap((s) => s.communities))].sort((a, b) => communities[b].size - communities[a].size);
   const [step, line, left, top] = [30, 20, 150, 120], w = left + sets.length * step + 10, h = top + rows.length * line + 14;
   const most = Math.max(...sets.map((s) => s.size)), largest = Math.max(...rows.map((k) => communities[k].size));
-  const picture = draw("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "Sets of communities and how many nodes are in exactly these" });
-  const write = (text, x, y, anchor) => { const t = draw("text", { x, y, "text-anchor": anchor }); t.textContent = text; picture.append(t); };
+  const drawing = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "Sets of communities and how many nodes are in exactly these" });
+  const write = (text, x, y, anchor) => { const t = svg("text", { x, y, "text-anchor": anchor }); t.textContent = text; drawing.append(t); };
   const y = new Map(rows.map((k, t) => [k, top + 14 + t * line]));
   rows.forEach((k, t) => {
-    if (t % 2 === 0) picture.append(draw("rect", { x: left - 8, y: y.get(k) - line / 2, width: w - left + 8, height: line, fill: "var(--faint)", class: "stripe" }));
+    if (t % 2 === 0) drawing.append(svg("rect", { x: left - 8, y: y.get(k) - line / 2, width: w - left + 8, height: line, fill: "var(--faint)", class: "stripe" }));
     const size = 70 * communities[k].size / largest;
-    picture.append(draw("rect", { x: left - 44 - size, y: y.get(k) - 5, width: size, height: 10, rx: 2, fill: colours[k] }));
+    drawing.append(svg("rect", { x: left - 44 - size, y: y.get(k) - 5, width: size, height: 10, rx: 2, fill: colours[k] }));
     write(String(k), left - 20, y.get(k) + 4, "end");
   });
   sets.forEach((s, t) => {
     const x = left + t * step + step / 2, tall = (top - 30) * s.size / most;
-    const group = draw("g", {}), title = draw("title");
+    const group = svg("g", {}), title = svg("title");
     title.textContent = `${many(s.size, "node")} in ${s.communities.map((k) => nameOf(k).toLowerCase()).join(" and ")}`;
-    group.append(title, draw("rect", { x: x - 9, y: top - 6 - tall, width: 18, height: tall, rx: 2, fill: s.communities.length > 1 ? "var(--accent)" : "var(--nobody)" }));
-    rows.forEach((k) => { if (!s.communities.includes(k)) group.append(draw("circle", { cx: x, cy: y.get(k), r: 3, fill: "var(--line)" })); });
+    group.append(title, svg("rect", { x: x - 9, y: top - 6 - tall, width: 18, height: tall, rx: 2, fill: s.communities.length > 1 ? "var(--accent)" : "var(--nobody)" }));
+    rows.forEach((k) => { if (!s.communities.includes(k)) group.append(svg("circle", { cx: x, cy: y.get(k), r: 3, fill: "var(--line)" })); });
     const places = s.communities.map((k) => y.get(k));
-    if (places.length > 1) group.append(draw("line", { x1: x, x2: x, y1: Math.min(...places), y2: Math.max(...places), stroke: "var(--soft)", "stroke-width": 2 }));
-    s.communities.forEach((k) => group.append(draw("circle", { cx: x, cy: y.get(k), r: 5.5, fill: colours[k] })));
-    picture.append(group);
+    if (places.length > 1) group.append(svg("line", { x1: x, x2: x, y1: Math.min(...places), y2: Math.max(...places), stroke: "var(--soft)", "stroke-width": 2 }));
+    s.communities.forEach((k) => group.append(svg("circle", { cx: x, cy: y.get(k), r: 5.5, fill: colours[k] })));
+    drawing.append(group);
     write(String(s.size), x, top - 12 - tall, "middle");
   });
-  $("upset").replaceChildren(picture);
+  $("upset").replaceChildren(drawing);
 }

@@ -1,4 +1,12 @@
-// The head of the page, the contents, and the start of everything.
+// Starts every part of the page, then its head and its contents.
+import { startFit, startHeld, startOverlaps } from "./charts.js";
+import { DATA, summary } from "./data.js";
+import { $, el } from "./elements.js";
+import { count, digits, many, percent } from "./format.js";
+import { startAffinities, startMatrices } from "./matrices.js";
+import { startNetwork } from "./network.js";
+import { startCommunities, startLinks, startParameters, startSettings } from "./tables.js";
+
 function startHead() {
   const s = summary, inSome = s.n_nodes - s.n_unassigned;
   const kind = s.directed ? "directed link" : "link";

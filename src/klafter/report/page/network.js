@@ -1,13 +1,23 @@
-// The section with the network: the picture, the way into a community, and the search.
-let picture = null;
-function startNetwork() {
+// The section with the network: the drawing, the way into a community, and the search.
+import { DATA, communities, label, nameOf, nodes } from "./data.js";
+import { Drawing } from "./drawing.js";
+import { $, el, show } from "./elements.js";
+import { count } from "./format.js";
+import { describe, showDetails } from "./panel.js";
+import { chosen, onSelect, select } from "./selection.js";
+import { viewOfCommunities, viewOfMembers, viewOfNodes } from "./views.js";
+
+let drawing = null;
+const details = () => showDetails(DATA.overview ? openCommunity : null, drawing.view.community);
+
+export function startNetwork() {
   if (!nodes.labels.length || !(DATA.network || DATA.overview)) return;
   show("network");
-  picture = new Picture($("canvas"));
-  picture.show(DATA.network ? sceneOfNodes() : sceneOfCommunities());
-  $("zoom-in").onclick = () => picture.zoomBy(1.4);
-  $("zoom-out").onclick = () => picture.zoomBy(1 / 1.4);
-  $("zoom-all").onclick = () => picture.all();
+  drawing = new Drawing($("canvas"), { describe, open: openCommunity });
+  drawing.show(DATA.network ? viewOfNodes() : viewOfCommunities());
+  $("zoom-in").onclick = () => drawing.zoomBy(1.4);
+  $("zoom-out").onclick = () => drawing.zoomBy(1 / 1.4);
+  $("zoom-all").onclick = () => drawing.all();
   const { links = [], n_strong = 0, n_left_out = 0 } = DATA.network || {};
   const left = (links.length > n_strong ? ` Drawn are the ${count(n_strong)} strongest links; choose a node or a community, or zoom in, to see the others.` : "")
     + (n_left_out ? ` ${count(n_left_out)} of the links are never drawn.` : "");
@@ -15,25 +25,25 @@ function startNetwork() {
   $("network-hint").textContent = DATA.network
     ? `A node's slices are its communities; grey nodes are in none. Drag to move, click and scroll to zoom.${left}`
     : `Each circle is a community, its area the number of members; lines join those that share links and members.${several} Double-click one to look inside.`;
-  onSelect(() => { details(); follow(); picture.draw(); });
+  onSelect(() => { details(); follow(); drawing.draw(); });
   startSearch();
   details();
 }
 
 function follow() {
   if (chosen.node === null) return;
-  const t = picture.scene.items.findIndex((n) => n.node === chosen.node);
+  const t = drawing.view.items.findIndex((n) => n.node === chosen.node);
   if (t < 0) return;
-  const [x, y] = picture.at(picture.scene.items[t]);
-  if (x < 40 || y < 40 || x > picture.w - 40 || y > picture.h - 40) picture.focus(t);
+  const [x, y] = drawing.at(drawing.view.items[t]);
+  if (x < 40 || y < 40 || x > drawing.w - 40 || y > drawing.h - 40) drawing.focus(t);
 }
 
-function lookInside(k) {
+function openCommunity(k) {
   show("crumbs");
-  picture.show(sceneInside(k));
+  drawing.show(viewOfMembers(k));
   details();
   const hidden = communities[k].size - DATA.overview.members_drawn;
-  $("crumbs").replaceChildren(el("button", { type: "button", class: "link", onclick: () => { $("crumbs").hidden = true; picture.show(sceneOfCommunities()); details(); } }, "All communities"),
+  $("crumbs").replaceChildren(el("button", { type: "button", class: "link", onclick: () => { $("crumbs").hidden = true; drawing.show(viewOfCommunities()); details(); } }, "All communities"),
     ` › ${nameOf(k)}${hidden > 0 ? `, the ${DATA.overview.members_drawn} tightest of ${count(communities[k].size)} members` : ""}`);
 }
 
@@ -42,10 +52,10 @@ function startSearch() {
   const lower = nodes.labels.map((text) => text.toLowerCase());
   const take = (i) => {
     list.hidden = true; box.value = label(i);
-    if (DATA.overview && nodes.memberships[i].length) lookInside(nodes.memberships[i][0]);
+    if (DATA.overview && nodes.memberships[i].length) openCommunity(nodes.memberships[i][0]);
     select({ node: i });
-    const t = picture.scene.items.findIndex((n) => n.node === i);
-    if (t >= 0) picture.focus(t);
+    const t = drawing.view.items.findIndex((n) => n.node === i);
+    if (t >= 0) drawing.focus(t);
   };
   const matches = (text) => {
     const start = [], inside = [];

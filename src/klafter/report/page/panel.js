@@ -1,5 +1,11 @@
-// The panel: a node, a community, or the legend.
-function describe(item) {
+// The panel beside the network: a node, a community, or the legend.
+import { colours, communities, label, nameOf, nodes } from "./data.js";
+import { $, dot, el } from "./elements.js";
+import { count, digits, many, percent } from "./format.js";
+import { chip, chosen, nodeButton, select } from "./selection.js";
+import { enriched } from "./tables.js";
+
+export function describe(item) {
   if (item.node === undefined) {
     const c = communities[item.community];
     return [el("b", {}, nameOf(item.community)), `${many(c.size, "member")}, ${many(c.n_shared, "shared", "shared")}`];
@@ -12,9 +18,9 @@ function attributesOf(i) {
   return Object.entries(nodes.attributes).flatMap(([name, [values, codes]]) => (codes[i] < 0 ? [] : [[name, values[codes[i]]]]));
 }
 
-
-function details() {
-  const content = chosen.node !== null ? nodeDetails(chosen.node) : chosen.community !== null ? communityDetails(chosen.community) : legend();
+// What is selected; open(community), where it is given, draws the members of a community that is not drawn yet.
+export function showDetails(open, drawn) {
+  const content = chosen.node !== null ? nodeDetails(chosen.node) : chosen.community !== null ? communityDetails(chosen.community, chosen.community === drawn ? null : open) : legend();
   $("details").replaceChildren(...content);
   $("details").scrollTop = 0;
 }
@@ -29,13 +35,13 @@ function nodeDetails(i) {
     el("div", { class: "chips" }, mine.map((k) => chip(k))), el("p", {}, clear())];
 }
 
-function communityDetails(k) {
+function communityDetails(k, open) {
   const c = communities[k];
   const rows = [["members", count(c.size)], ["in others too", count(c.n_shared)]];
   if (c.density !== null) rows.push(["inner density", percent(c.density)]);
   if (c.affinity !== null) rows.push(["affinity", digits(c.affinity)]);
   if (c.stability !== null) rows.push(["stability", percent(c.stability)]);
-  const inside = DATA.overview && picture.scene.of !== k ? el("button", { type: "button", class: "more", onclick: () => lookInside(k) }, "Look inside") : null;
+  const inside = open ? el("button", { type: "button", class: "more", onclick: () => open(k) }, "Look inside") : null;
   const common = c.enriched.slice(0, 4).map(enriched);
   return [el("h3", {}, dot(colours[k]), nameOf(k)), facts(rows), ...(inside ? [inside] : []),
     ...(common.length ? [el("h4", {}, "Over-represented"), ...common] : []),

@@ -1,5 +1,10 @@
 // Tables: communities, links worth a look, measures, parameters.
-const enriched = (e) => el("div", { class: "common" }, `${e.attribute}: ${e.value} `, el("span", { class: "muted", title: `q = ${digits(e.q, 2)}; ${e.total} of all ${e.known} nodes` }, `${e.inside} of ${e.members}`));
+import { DATA, arrow, communities, label, summary } from "./data.js";
+import { $, bar, el, show } from "./elements.js";
+import { count, digits, figure, percent, signed } from "./format.js";
+import { chip, chosen, nodeButton, onSelect } from "./selection.js";
+
+export const enriched = (e) => el("div", { class: "common" }, `${e.attribute}: ${e.value} `, el("span", { class: "muted", title: `q = ${digits(e.q, 2)}; ${e.total} of all ${e.known} nodes` }, `${e.inside} of ${e.members}`));
 
 function communityColumns() {
   const has = (name) => communities.some((c) => c[name] !== null);
@@ -17,7 +22,7 @@ function communityColumns() {
   ].filter(Boolean);
 }
 
-function startCommunities() {
+export function startCommunities() {
   if (!communities.length) return;
   show("communities");
   const columns = communityColumns(), body = el("tbody");
@@ -60,7 +65,7 @@ function linkTable(id, rows) {
   $(`${id}-table`).after(more);
 }
 
-function startLinks() {
+export function startLinks() {
   const { missing, surprising } = DATA;
   const known = summary.n_hidden ? "Pairs never observed, or observed without a link, that the model finds likeliest" : "Pairs observed without a link that the model finds likeliest";
   $("missing-hint").textContent = known + (missing.n_looked_at ? `, among ${count(missing.n_looked_at)} pairs of close members of a community.` : ".");
@@ -69,7 +74,7 @@ function startLinks() {
   linkTable("surprising", surprising.links);
 }
 
-function startSettings() {
+export function startSettings() {
   if (!DATA.settings.length) return;
   const heads = ["Setting", "Mean score", "Standard error", "Folds"];
   const line = (s) => el("tr", { class: s.chosen ? "best" : null }, el("td", {}, s.parameters), ...[digits(s.score, 4), digits(s.error, 2), s.n_folds].map((v) => el("td", { class: "number" }, String(v))));
@@ -77,7 +82,7 @@ function startSettings() {
     el("thead", {}, el("tr", {}, heads.map((head, t) => el("th", { scope: "col", class: t ? "number" : null }, head)))), el("tbody", {}, DATA.settings.map(line))))));
 }
 
-function startParameters() {
+export function startParameters() {
   $("parameters").append(...DATA.parameters.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
   $("notes").append(...summary.notes.map((note) => el("li", {}, note)));
 }

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
+from klafter.core.draws import ExposureDraw
 from klafter.graph import Graph
 from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse.affinities import Ties, matrix
@@ -158,18 +158,8 @@ def value_of(problem: Problem, state: State, ties: Ties | None, pool: ThreadPool
     return objective(problem, state, pool) if ties is None else sparse_bridges.objective(problem, state, ties, pool)
 
 
-def draw(problem: Problem, state: State, z: sparse.csr_array | None = None, ties: Ties | None = None) -> Draw:
-    """x_ij = u_i' W u_j with the background as a last community of all nodes; ``z`` instead of the memberships.
-
-    Undirected: u_i = t_i (z_i, 1), W = (L, e) in blocks, L = diag(w) without bridges. Directed: u_i = (t_i (z_i, 1),
-    r_i (z_i, 1)), W from first half to second.
-    """
-    everyone = sparse.csr_array(np.ones((problem.n, 1)))
-    z = sparse.hstack([memberships(problem, state) if z is None else z, everyone], format="csr")
+def draw(problem: Problem, state: State, z: sparse.csr_array | None = None, ties: Ties | None = None) -> ExposureDraw:
+    """x_ij = t_i r_j (e + z_i' L z_j), L = diag(w) without bridges; ``z`` instead of the memberships."""
+    z = memberships(problem, state) if z is None else z
     inside = sparse.diags_array(state.strength) if ties is None else matrix(ties)
-    scale = sparse.block_diag([inside, sparse.csr_array([[state.background]])], format="csr")
-    loadings = sparse.csr_array(sparse.diags_array(state.send) @ z)
-    if problem.pair_weight == 1.0:
-        loadings = sparse.hstack([loadings, sparse.diags_array(state.receive) @ z], format="csr")
-        scale = sparse.block_array([[None, scale], [sparse.csr_array(scale.shape), None]], format="csr")
-    return Draw(sparse.csr_array(loadings), sparse.csr_array(scale))
+    return ExposureDraw(z, sparse.csr_array(inside), float(state.background), state.send.copy(), state.receive.copy())

@@ -1,17 +1,21 @@
 // Matrices on canvas, in the colours of the page, with what a cell holds on hover.
-const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+import { onRedraw } from "./canvas.js";
+import { DATA, arrow, bytes, label, nameOf, summary } from "./data.js";
+import { $, css, el, show, tip } from "./elements.js";
+import { digits, many } from "./format.js";
+
 const rgb = (name) => { const hex = css(name).slice(1); return [0, 2, 4].map((t) => parseInt(hex.slice(t, t + 2), 16)); };
 const mix = (a, b, t) => a.map((v, c) => Math.round(v + (b[c] - v) * t));
 
 function cells(title, n, colourAt, describeCell) {
-  const canvas = el("canvas", { role: "img", "aria-label": title }), gutter = 0;
+  const canvas = el("canvas", { role: "img", "aria-label": title });
   const redraw = () => {
     canvas.width = n; canvas.height = n;
     const pen = canvas.getContext("2d"), image = pen.createImageData(n, n), colour = colourAt();
     for (let t = 0; t < n * n; t++) { const [r, g, b] = colour(Math.floor(t / n), t % n); image.data.set([r, g, b, 255], 4 * t); }
-    pen.putImageData(image, gutter, gutter);
+    pen.putImageData(image, 0, 0);
   };
-  canvases.push(redraw); redraw();
+  onRedraw(redraw); redraw();
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
     const at = (v, from, size) => Math.max(0, Math.min(n - 1, Math.floor(n * (v - from) / size)));
@@ -21,7 +25,7 @@ function cells(title, n, colourAt, describeCell) {
   return el("figure", {}, el("figcaption", {}, title), canvas);
 }
 
-function startMatrices() {
+export function startMatrices() {
   const m = DATA.matrices;
   if (!m || !m.order.length) return;
   show("matrix");
@@ -36,14 +40,14 @@ function startMatrices() {
     cells("Predicted probability", n, predicted, (i, j) => [pairOf(i, j), `probability ${(guess[i * n + j] / 255).toFixed(2)}, ${state(i * n + j)}`]));
 }
 
-function startAffinities() {
+export function startAffinities() {
   const a = DATA.affinities;
   if (!a || !a.numbers.length) return;
   show("affinity");
   const n = a.numbers.length, largest = Math.max(1e-9, ...a.values.flat().map(Math.abs));
   const colour = () => { const paper = rgb("--card"), low = rgb("--low"), high = rgb("--high"); return (i, j) => { const v = a.values[i][j]; return mix(paper, v < 0 ? low : high, Math.abs(v) / largest); }; };
-  const figure = cells(`W between ${many(n, "community", "communities")}`, n, colour, (i, j) => [el("b", {}, i === j ? nameOf(a.numbers[i]) : `${nameOf(a.numbers[i])}${arrow}${nameOf(a.numbers[j]).toLowerCase()}`), digits(a.values[i][j])]);
+  const map = cells(`W between ${many(n, "community", "communities")}`, n, colour, (i, j) => [el("b", {}, i === j ? nameOf(a.numbers[i]) : `${nameOf(a.numbers[i])}${arrow}${nameOf(a.numbers[j]).toLowerCase()}`), digits(a.values[i][j])]);
   const ramp = el("i"); ramp.style.background = "linear-gradient(90deg, var(--low), var(--card), var(--high))";
-  figure.append(el("div", { class: "scale" }, digits(-largest), ramp, `+${digits(largest)}`));
-  $("affinities").append(figure);
+  map.append(el("div", { class: "scale" }, digits(-largest), ramp, `+${digits(largest)}`));
+  $("affinities").append(map);
 }

@@ -1,4 +1,4 @@
-"""How well hidden links were predicted: curves and measures, beside those of the trivial baselines."""
+"""How well held-out links were predicted: curves and measures, beside those of the trivial baselines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ POINTS = 200  # of a curve
 
 
 @dataclass(frozen=True)
-class Scored:
+class PredictorScores:
     """The curves and measures of one predictor."""
 
     name: str
@@ -20,16 +20,16 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What held-out dyads say of the model and of the baselines."""
+class HeldOut:
+    """Scores of the model and of the baselines on held-out dyads."""
 
     n_dyads: int
     n_links: int
-    predictors: list[Scored]  # the model first
+    predictors: list[PredictorScores]  # the model first
     calibration: tuple[list[float], list[float], list[int]] | None  # predicted, observed, dyads
 
 
-def judge(model, pairs, values) -> Judged | None:
+def evaluate_held_out(model, pairs, values) -> HeldOut | None:
     """The model and each baseline on held-out dyads; None unless there are links and non-links among them."""
     from klafter.evaluation import BASELINES, calibration_curve
 
@@ -41,15 +41,15 @@ def judge(model, pairs, values) -> Judged | None:
     scores = {type(model).__name__: p}
     scores |= {name: predict(model.graph_, pairs) for name, predict in BASELINES.items()}
     curve = calibration_curve(values, p)
-    return Judged(
+    return HeldOut(
         n_dyads=len(links),
         n_links=int(links.sum()),
-        predictors=[score(name, links, each) for name, each in scores.items()],
+        predictors=[score_predictor(name, links, each) for name, each in scores.items()],
         calibration=(curve.predicted.tolist(), curve.observed.tolist(), curve.n_dyads.tolist()),
     )
 
 
-def score(name: str, links: np.ndarray, scores: np.ndarray) -> Scored:
+def score_predictor(name: str, links: np.ndarray, scores: np.ndarray) -> PredictorScores:
     """One predictor; measures that its scores do not allow are None."""
     from sklearn.metrics import precision_recall_curve, roc_curve
 
@@ -58,7 +58,7 @@ def score(name: str, links: np.ndarray, scores: np.ndarray) -> Scored:
     measures = link_measures(links, scores)
     false, true, _ = roc_curve(links, scores)
     precision, recall, _ = precision_recall_curve(links, scores)
-    return Scored(
+    return PredictorScores(
         name,
         {key: value if np.isfinite(value) else None for key, value in measures.items()},
         _thin(false, true),

@@ -1,4 +1,4 @@
-"""Who is in which community, in one form for all models: a sparse array of nodes x communities."""
+"""Memberships in one form for all models, a cover: a sparse array of nodes x communities."""
 
 from __future__ import annotations
 

@@ -1,25 +1,30 @@
-// The canvas: pie-chart nodes, links and labels; zoom, pan, hover and choice.
+// The network on a canvas: pie-chart nodes, links and labels; zoom, pan, hover and choice.
+import { inkOn, onRedraw, sharp } from "./canvas.js";
+import { colours, nodes, summary } from "./data.js";
+import { $, css, tip } from "./elements.js";
+import { chosen, select } from "./selection.js";
+
 const CLOSE = 2.5;  // zoom from which weak links are drawn too
 
-class Picture {
-  constructor(canvas) {
-    this.canvas = canvas;
-    this.hover = null;
+export class Drawing {
+  // describe(item) gives the text beside the pointer; open(community) answers a double click on a community.
+  constructor(canvas, { describe, open }) {
+    Object.assign(this, { canvas, describe, open });
     this.listen();
     new ResizeObserver(() => this.draw()).observe(canvas);
-    canvases.push(() => this.draw());
+    onRedraw(() => this.draw());
   }
 
-  show(scene) {
-    this.scene = scene;
-    this.neighbours = scene.items.map(() => []);
-    scene.lines.forEach((line) => { this.neighbours[line.a].push(line.b); this.neighbours[line.b].push(line.a); });
-    this.byRank = scene.items.map((_, t) => t).sort((a, b) => scene.items[b].r - scene.items[a].r);
+  show(view) {
+    this.view = view;
+    this.neighbours = view.items.map(() => []);
+    view.lines.forEach((line) => { this.neighbours[line.a].push(line.b); this.neighbours[line.b].push(line.a); });
+    this.byRank = view.items.map((_, t) => t).sort((a, b) => view.items[b].r - view.items[a].r);
     this.all();
   }
 
   all() {
-    const { items } = this.scene;
+    const { items } = this.view;
     const xs = items.map((n) => n.x), ys = items.map((n) => n.y), r = Math.max(...items.map((n) => n.r), 0.01);
     const [left, right, top, bottom] = [Math.min(...xs) - r, Math.max(...xs) + r, Math.min(...ys) - r, Math.max(...ys) + r];
     this.home = { left, right, top, bottom };
@@ -51,20 +56,20 @@ class Picture {
   pan(dx, dy) { const s = this.scale(); this.cx -= dx / s; this.cy -= dy / s; this.draw(); }
 
   focus(t) {
-    const item = this.scene.items[t];
+    const item = this.view.items[t];
     [this.cx, this.cy] = [item.x, item.y];
     this.zoom = Math.max(this.zoom, 1.6);
     this.draw();
   }
 
-  // The items in the light: null when nothing is selected.
-  lit() {
-    const some = this.litItems();
-    return some && some.size === this.scene.items.length && chosen.node === null ? null : some;
+  // The items that the selection highlights: null when nothing is selected, or everything is.
+  highlighted() {
+    const some = this.selectedItems();
+    return some && some.size === this.view.items.length && chosen.node === null ? null : some;
   }
 
-  litItems() {
-    const { items } = this.scene;
+  selectedItems() {
+    const { items } = this.view;
     if (chosen.community !== null) {
       return new Set(items.flatMap((n, t) => (n.community === chosen.community || (n.node !== undefined && nodes.memberships[n.node].includes(chosen.community)) ? [t] : [])));
     }
@@ -75,30 +80,30 @@ class Picture {
   }
 
   draw() {
-    if (!this.scene) return;
+    if (!this.view) return;
     this.w = this.canvas.clientWidth; this.h = this.canvas.clientHeight;
     if (!this.w) return;
     const pen = sharp(this.canvas, this.w, this.h);
-    const lit = this.lit();
-    this.drawLines(pen, lit);
+    const highlighted = this.highlighted();
+    this.drawLines(pen, highlighted);
     const paper = css("--card"), nobody = css("--nobody");
-    const order = lit ? [...this.scene.items.keys()].sort((a, b) => lit.has(a) - lit.has(b)) : [...this.scene.items.keys()];
-    for (const t of order) this.drawPie(pen, this.scene.items[t], !lit || lit.has(t), paper, nobody);
-    this.drawLabels(pen, lit);
+    const order = highlighted ? [...this.view.items.keys()].sort((a, b) => highlighted.has(a) - highlighted.has(b)) : [...this.view.items.keys()];
+    for (const t of order) this.drawPie(pen, this.view.items[t], !highlighted || highlighted.has(t), paper, nobody);
+    this.drawLabels(pen, highlighted);
   }
 
-  drawLines(pen, lit) {
-    const { items, lines, width } = this.scene;
-    const strong = this.zoom > CLOSE || this.scene.strong === undefined ? lines.length : this.scene.strong;
-    const plain = css("--edge"), crowd = Math.min(1, 30 / Math.sqrt((this.scene.strong || lines.length) + 1));
+  drawLines(pen, highlighted) {
+    const { items, lines, width } = this.view;
+    const strong = this.zoom > CLOSE || this.view.strong === undefined ? lines.length : this.view.strong;
+    const plain = css("--edge"), crowd = Math.min(1, 30 / Math.sqrt((this.view.strong || lines.length) + 1));
     const centre = chosen.node === null ? -1 : items.findIndex((n) => n.node === chosen.node);
     for (const [t, line] of lines.entries()) {
-      const mine = centre < 0 ? lit && lit.has(line.a) && lit.has(line.b) : line.a === centre || line.b === centre;
+      const mine = centre < 0 ? highlighted && highlighted.has(line.a) && highlighted.has(line.b) : line.a === centre || line.b === centre;
       if (t >= strong && !mine) continue;
       const [ax, ay] = this.at(items[line.a]), [bx, by] = this.at(items[line.b]);
       const shared = chosen.community !== null && mine ? chosen.community : line.community;
       pen.strokeStyle = shared === undefined ? plain : colours[shared];
-      pen.globalAlpha = lit ? (mine ? 0.75 : 0.05) : (shared === undefined ? 0.06 + 0.24 * crowd : 0.08 + 0.42 * crowd);
+      pen.globalAlpha = highlighted ? (mine ? 0.75 : 0.05) : (shared === undefined ? 0.06 + 0.24 * crowd : 0.08 + 0.42 * crowd);
       pen.lineWidth = (line.weight || 1) * width * (mine ? 1.5 : 1);
       pen.beginPath(); pen.moveTo(ax, ay); pen.lineTo(bx, by); pen.stroke();
       if (mine && centre >= 0 && summary.directed) this.drawArrow(pen, ax, ay, bx, by, this.radius(items[line.b]));
@@ -137,30 +142,30 @@ class Picture {
   }
 
   // Labels of the largest nodes first, beside their node where they cover neither a node nor another label.
-  drawLabels(pen, lit) {
-    const { items, inside } = this.scene, taken = [];
+  drawLabels(pen, highlighted) {
+    const { items, opens } = this.view, taken = [];
     pen.font = "12px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
     pen.lineJoin = "round"; pen.strokeStyle = css("--card"); pen.lineWidth = 3.5;
     const ink = css("--ink");
     const places = items.map((item) => [...this.at(item), this.radius(item)]);
-    const solid = lit ? places.map((place, t) => (lit.has(t) ? place : [-999, -999, 0])) : places;
-    const important = lit ? [...lit].sort((a, b) => (items[b].node === chosen.node) - (items[a].node === chosen.node) || items[b].r - items[a].r) : this.byRank;
-    let room = inside ? Infinity : lit ? 60 : Math.round(40 * Math.max(1, this.zoom));
+    const solid = highlighted ? places.map((place, t) => (highlighted.has(t) ? place : [-999, -999, 0])) : places;
+    const important = highlighted ? [...highlighted].sort((a, b) => (items[b].node === chosen.node) - (items[a].node === chosen.node) || items[b].r - items[a].r) : this.byRank;
+    let room = opens ? Infinity : highlighted ? 60 : Math.round(40 * Math.max(1, this.zoom));
     for (const t of important) {
       if (room <= 0) break;
       const [x, y, r] = places[t];
       if (x < 0 || y < 0 || x > this.w || y > this.h) continue;
-      if (inside && r < 13 && items.length > 60 && !lit) continue;  // names of a crowd appear when one comes closer
+      if (opens && r < 13 && items.length > 60 && !highlighted) continue;  // the names of many small circles appear on zooming in
       const text = items[t].text.length > 28 ? `${items[t].text.slice(0, 27)}…` : items[t].text;
       const half = pen.measureText(text).width / 2 + 1;
-      const spots = inside && half < r + 1 ? [[x, y]] : [[x, y + r + 9], [x, y - r - 9], [x + r + half + 3, y], [x - r - half - 3, y]];
+      const spots = opens && half < r + 1 ? [[x, y]] : [[x, y + r + 9], [x, y - r - 9], [x + r + half + 3, y], [x - r - half - 3, y]];
       const must = items[t].node !== undefined && items[t].node === chosen.node;
       const free = spots.length === 1 ? spots[0] : spots.find(([a, b]) => this.isFree(a, b, half, t, solid, taken)) || (must ? spots[0] : null);
       if (!free) continue;
       taken.push([free[0] - half, free[1] - 7, free[0] + half, free[1] + 7]); room--;
       if (spots.length > 1) pen.strokeText(text, ...free);
       pen.fillStyle = spots.length > 1 ? ink : inkOn(items[t].pie[0][0]);
-      pen.globalAlpha = spots.length > 1 || !lit || lit.has(t) ? 1 : 0.5;
+      pen.globalAlpha = spots.length > 1 || !highlighted || highlighted.has(t) ? 1 : 0.5;
       pen.fillText(text, ...free);
       pen.globalAlpha = 1;
     }
@@ -175,7 +180,7 @@ class Picture {
   find(event) {
     const box = this.canvas.getBoundingClientRect(), px = event.clientX - box.left, py = event.clientY - box.top;
     let best = null, nearest = Infinity;
-    this.scene.items.forEach((item, t) => {
+    this.view.items.forEach((item, t) => {
       const [x, y] = this.at(item), d = Math.hypot(x - px, y - py) - this.radius(item);
       if (d < 5 && d < nearest) { nearest = d; best = t; }
     });
@@ -194,12 +199,12 @@ class Picture {
       }
       const t = this.find(event);
       canvas.style.cursor = t === null ? "" : "pointer";
-      tip(event, ...(t === null ? [] : describe(this.scene.items[t])));
+      tip(event, ...(t === null ? [] : this.describe(this.view.items[t])));
     });
     canvas.addEventListener("pointerup", (event) => { const was = moved; drag = null; if (!was) this.choose(this.find(event)); });
     canvas.addEventListener("pointercancel", () => { drag = null; });
     canvas.addEventListener("pointerleave", (event) => tip(event));
-    canvas.addEventListener("dblclick", (event) => { const t = this.find(event); if (t !== null && this.scene.inside) lookInside(this.scene.items[t].community); });
+    canvas.addEventListener("dblclick", (event) => { const t = this.find(event); if (t !== null && this.view.opens) this.open(this.view.items[t].community); });
     canvas.addEventListener("wheel", (event) => {
       if (document.activeElement !== canvas && !event.ctrlKey) return;
       event.preventDefault();
@@ -215,7 +220,7 @@ class Picture {
 
   choose(t) {
     if (t === null) return select({});
-    const { node, community } = this.scene.items[t];
+    const { node, community } = this.view.items[t];
     return select(node === undefined ? { community } : { node: chosen.node === node ? null : node });
   }
 }

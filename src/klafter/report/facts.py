@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from klafter.core.responses import RESPONSES
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
-from klafter.report.cover import as_cover, pattern, rows
 from klafter.report.enrichment import show_value
 from klafter.report.fit import Run, Setting, community_stability, parameters, runs, settings_tried
-from klafter.report.held import Judged, judge
-from klafter.report.matrix import Matrices, matrices
+from klafter.report.held_out import HeldOut, evaluate_held_out
+from klafter.report.matrices import Matrices, matrices
+from klafter.report.memberships import as_cover, pattern, rows
 from klafter.report.network import NODES, Network, Overview, draw_network, draw_overview
 from klafter.report.palette import community_colours
 from klafter.report.suggestions import Suggestions, missing_links, surprising_links
@@ -78,7 +79,7 @@ class Facts:
     runs: list[Run]
     parameters: list[tuple[str, str]]
     settings: list[Setting]
-    held: Judged | None
+    held: HeldOut | None
     missing: Suggestions
     surprising: Suggestions
 
@@ -104,7 +105,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
         runs=runs(model),
         parameters=parameters(model),
         settings=settings_tried(model),
-        held=None if held is None else judge(model, held[0], held[1]),
+        held=None if held is None else evaluate_held_out(model, held[0], held[1]),
         missing=missing_links(model, communities),
         surprising=surprising_links(model),
     )
@@ -152,7 +153,7 @@ def describe_nodes(graph, z: sparse.csr_array) -> Nodes:
 
 
 def _coded(column) -> tuple[list[str], list[int]]:
-    """Different values as text, and the place of each node's among them, -1 where unknown."""
+    """Different values as text, and the index of each node's among them, -1 where unknown."""
     places: dict[str, int] = {}
     codes = []
     for value in np.asarray(column).tolist():
@@ -162,8 +163,8 @@ def _coded(column) -> tuple[list[str], list[int]]:
 
 
 def _is_plain(model, w) -> bool:
-    """Whether communities only attract: a picture of W would be a diagonal, and the table has its numbers."""
-    if w is None or getattr(model, "link_", None) != "exposure":
+    """Whether communities only attract, and each only itself: W is a diagonal, and the table has its numbers."""
+    if w is None or not RESPONSES[model.response_].nonnegative:
         return False
     return sparse.csr_array(w).count_nonzero() == np.count_nonzero(w.diagonal())
 

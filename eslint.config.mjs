@@ -1,0 +1,51 @@
+// The rules for the JavaScript of the report. tests/test_page_modules.py checks names where eslint is not installed.
+const browser = [
+  "ResizeObserver", "addEventListener", "atob", "devicePixelRatio", "document", "getComputedStyle", "innerHeight", "innerWidth", "matchMedia",
+];
+
+export default [
+  {
+    files: ["src/klafter/report/page/*.js"],
+    languageOptions: {
+      ecmaVersion: 2022,
+      sourceType: "module",
+      globals: Object.fromEntries(browser.map((name) => [name, "readonly"])),
+    },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      "array-callback-return": "error",
+      "consistent-return": "error",
+      "eqeqeq": "error",
+      "no-cond-assign": "error",
+      "no-const-assign": "error",
+      "no-dupe-args": "error",
+      "no-dupe-class-members": "error",
+      "no-dupe-else-if": "error",
+      "no-dupe-keys": "error",
+      "no-duplicate-imports": "error",
+      "no-eval": "error",
+      "no-fallthrough": "error",
+      "no-func-assign": "error",
+      "no-implied-eval": "error",
+      "no-import-assign": "error",
+      "no-irregular-whitespace": "error",
+      "no-redeclare": "error",
+      "no-self-assign": "error",
+      "no-self-compare": "error",
+      "no-shadow": "error",
+      "no-sparse-arrays": "error",
+      "no-template-curly-in-string": "error",
+      "no-undef": "error",
+      "no-unreachable": "error",
+      "no-unused-expressions": "error",
+      "no-unused-vars": "error",
+      "no-use-before-define": ["error", { functions: false, variables: false }],
+      "no-useless-escape": "error",
+      "no-var": "error",
+      "object-shorthand": "error",
+      "prefer-const": "error",
+      "semi": "error",
+      "use-isnan": "error",
+    },
+  },
+];

@@ -1,0 +1,9 @@
+// The facts of the report, which the page holds as JSON.
+export const DATA = JSON.parse(document.getElementById("data").textContent);
+export const { summary, nodes, communities, colours } = DATA;
+
+export const label = (i) => nodes.labels[i];
+export const nameOf = (k) => `Community ${k}`;
+export const arrow = summary.directed ? " → " : " – ";
+// An array of numbers from 0 to 255, which JSON holds in base 64.
+export const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));

@@ -1,0 +1,36 @@
+// What can be drawn: all nodes, the communities, or the members of one community.
+import { DATA, bytes, colours, communities, label, nodes } from "./data.js";
+
+const shares = (i) => {
+  const mine = nodes.memberships[i];
+  const weights = nodes.weights ? nodes.weights[i] : mine.map(() => 1);
+  const total = weights.reduce((a, b) => a + b, 0) || 1;
+  return mine.map((k, t) => [colours[k], weights[t] / total]);
+};
+const inBoth = (i, j) => nodes.memberships[i].find((k) => nodes.memberships[j].includes(k));
+
+// A view: items with positions, lines between them (by index in items), and the node or community an item stands for.
+export function viewOfNodes() {
+  const { x, y, radius, links, n_strong } = DATA.network;
+  const items = x.map((_, i) => ({ node: i, x: x[i], y: y[i], r: radius[i], pie: shares(i), text: label(i) }));
+  const lines = links.map(([a, b]) => ({ a, b, community: inBoth(a, b) }));
+  return { items, lines, strong: n_strong, width: Math.max(0.5, Math.min(1.1, 40 / Math.sqrt(n_strong + 1))) };
+}
+
+export function viewOfCommunities() {
+  const { numbers, x, y, radius, connections } = DATA.overview;
+  const place = new Map(numbers.map((k, t) => [k, t]));
+  const items = numbers.map((k, t) => ({ community: k, x: x[t], y: y[t], r: radius[t], pie: [[colours[k], 1]], text: String(k) }));
+  const most = Math.max(1, ...connections.map(([, , links, shared]) => links + shared));
+  const lines = connections.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.3 + 3 * ((links + shared) / most) }));
+  return { items, lines, width: Math.min(1, Math.sqrt(60 / items.length)), opens: true };
+}
+
+export function viewOfMembers(k) {
+  const { x, y, radius, links } = DATA.overview.inner[k];
+  const [xs, ys] = [x, y].map(bytes);
+  const items = [...xs].map((_, t) => { const node = communities[k].members[t]; return { node, x: xs[t], y: ys[t], r: radius, pie: shares(node), text: label(node) }; });
+  const lines = [];
+  for (let t = 0; t < links.length; t += 2) lines.push({ a: links[t], b: links[t + 1], community: k });
+  return { items, lines, width: 0.8, community: k };
+}

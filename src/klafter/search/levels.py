@@ -1,0 +1,89 @@
+"""Levels: a cover and the coarser ones that merging its communities leads to, each with its score.
+
+Greedy: of all pairs the one whose merge raises the score least, its members and weights fitted, again and again until
+one community is left. The level that is shown first is the last one on the way at which every merge was cheap: it cost
+the members of the smaller community less than WORTH nats each, so that hardly any of them could be told from those of
+the other. No level is shown whose score is above that of no communities at all.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from klafter.core.problem import Problem, State, empty_state
+from klafter.search.dense.score import score
+from klafter.search.dense.weights import ROUGH, fit_weights
+from klafter.search.moves.merge import propose_merge
+from klafter.search.moves.proposal import Proposal
+
+WORTH = 2.5  # nats that a member of the smaller community must gain from being apart, on average, to be shown so
+FEW = 12  # communities up to which all pairs are tried
+NEAREST = 4  # partners of each that are tried beyond
+
+
+class Level(NamedTuple):
+    """A cover, its score, and which communities (columns) of the level before became one, in the place of the first."""
+
+    state: State
+    score: float
+    merged: tuple[int, ...]  # none at the first
+
+
+def levels(problem: Problem, state: State, value: float) -> list[Level]:
+    """From the cover given to one community."""
+    path, rises = [Level(state, value, ())], dict.fromkeys(near_pairs(state), -np.inf)
+    while len(path[-1].state.z) > 1:
+        here = path[-1]
+        pair, proposal = cheapest_merge(problem, here, rises)
+        path.append(Level(proposal.state, proposal.score, pair))
+        known = renumbered(rises, pair) if len(proposal.state.z) == len(here.state.z) - 1 else {}  # else others died
+        rises = {other: known.get(other, -np.inf) for other in near_pairs(proposal.state)}
+    return path
+
+
+def cheapest_merge(problem: Problem, here: Level, rises: dict):
+    """The pair whose merge raises the score least; rises of earlier levels are estimates, worked out anew on top."""
+    proposals: dict = {}
+    while True:
+        pair = min(rises, key=lambda pair: (rises[pair], pair))
+        if pair in proposals:
+            return pair, proposals[pair]
+        proposals[pair] = refitted(problem, propose_merge(problem, here.state, *pair))
+        rises[pair] = proposals[pair].score - here.score
+
+
+def refitted(problem: Problem, proposal: Proposal) -> Proposal:
+    """The proposal with all weights fitted, not those of the merged community alone."""
+    state = fit_weights(problem, proposal.state, tol=ROUGH)
+    return proposal._replace(state=state, score=score(problem, state))
+
+
+def renumbered(rises: dict, pair: tuple[int, int]) -> dict:
+    """The estimates of pairs that a merge left alone, by the columns after it."""
+    gone = pair[1]
+    return {(k - (k > gone), m - (m > gone)): rise for (k, m), rise in rises.items() if not {k, m} & set(pair)}
+
+
+def near_pairs(state: State) -> list[tuple[int, int]]:
+    """Pairs of communities that may merge: all of few, else each with those that it shares members or links with."""
+    k = len(state.z)
+    if k <= FEW:
+        return [(a, b) for a in range(k) for b in range(a + 1, k)]
+    z = state.z.astype(float)
+    size = z.sum(axis=1)
+    nearness = (z @ z.T) / np.minimum.outer(size, size) * np.abs(np.diag(state.w)) + (state.w + state.w.T) / 2
+    np.fill_diagonal(nearness, -np.inf)
+    best = np.argsort(-nearness, axis=1, kind="stable")[:, :NEAREST]
+    return sorted({(min(a, b), max(a, b)) for a in range(k) for b in best[a].tolist()})
+
+
+def shown_level(problem: Problem, path: list[Level]) -> int:
+    """Which level is shown first."""
+    nothing = fit_weights(problem, empty_state(problem))
+    most = score(problem, nothing)
+    for t, (here, there) in enumerate(pairwise(path)):
+        smaller = min(here.state.z[list(there.merged)].sum(axis=1))
+        if there.score - here.score > WORTH * smaller or there.score > most:
+            return t
+    return len(path) - 1
