@@ -109,7 +109,7 @@ def curvatures(family: str, y, x, precision: float = 1.0) -> np.ndarray:
         return np.full_like(x, precision)
     if family == "cloglog":
         m = np.exp(x)
-        return np.where(y > 0, m / np.expm1(m) * (m / -np.expm1(-m) - 1.0), m)
+        return np.where(y > 0, m * np.exp(-m) / -np.expm1(-m) * (m / -np.expm1(-m) - 1.0), m)
     if family == "exposure":
         return np.where(y > 0, 0.25 / np.sinh(np.maximum(x, 1e-12) / 2.0) ** 2, 0.0)
     raise ValueError(family)
@@ -196,6 +196,11 @@ def unpack(problem, state: State, theta) -> State:
     return State(state.z, w, offset, sender, receiver, coefficients)
 
 
+def weight_pairs(problem, k: int) -> list:
+    """The communities of each free entry of W, in the order of ``pack``."""
+    return [(a, b) for a, b in product(range(k), repeat=2) if problem.dyads.directed or a <= b]
+
+
 def precisions(problem, k: int) -> np.ndarray:
     """Of the prior of each free parameter, in the order of ``pack``."""
     priors, n = problem.priors, problem.dyads.n
@@ -227,26 +232,31 @@ def hessian(graph: Graph, problem, state: State) -> np.ndarray:
 # The score
 
 
-def evidence(graph: Graph, problem, state: State) -> float:
-    """T/2 sum of log(1 + h / precision) over the free parameters, h the curvature of the loss along each.
+def evidences(graph: Graph, problem, state: State) -> np.ndarray:
+    """T/2 log(1 + h / precision) of each free parameter, h the curvature of the loss along it.
 
     Where two nodes are both in k and in l, and links have no direction, w_kl reaches their dyad twice: it counts as two
     dyads, 2 h, where the Hessian has 4 h (``diagonal_evidence``).
     """
     y, x = (a[counted(graph)] for a in (graph.links.toarray(), predictors(graph, state)))
     a = reaches(graph, problem, state)
-    a[len(state.w) ** 2 if graph.directed else len(state.w) * (len(state.w) + 1) // 2 :] **= 2
-    return _log_ratio(problem, a @ curvatures(name_of(problem.law), y, x, problem.law.precision), len(state.w))
+    a[len(weight_pairs(problem, len(state.w))) :] **= 2
+    return _log_ratios(problem, a @ curvatures(name_of(problem.law), y, x, problem.law.precision), len(state.w))
+
+
+def evidence(graph: Graph, problem, state: State) -> float:
+    """Their sum."""
+    return float(evidences(graph, problem, state).sum())
 
 
 def diagonal_evidence(graph: Graph, problem, state: State) -> float:
-    """The same with the diagonal of the Hessian as it is."""
-    return _log_ratio(problem, np.diag(hessian(graph, problem, state)), len(state.w))
+    """The sum with the diagonal of the Hessian as it is."""
+    return float(_log_ratios(problem, np.diag(hessian(graph, problem, state)), len(state.w)).sum())
 
 
-def _log_ratio(problem, curvature, k) -> float:
+def _log_ratios(problem, curvature, k) -> np.ndarray:
     t = problem.priors.temperature
-    return 0.5 * t * float(np.log1p(curvature / precisions(problem, k)).sum()) if t > 0.0 else 0.0
+    return 0.5 * t * np.log1p(curvature / precisions(problem, k)) if t > 0.0 else np.zeros(len(curvature))
 
 
 def full_evidence(graph: Graph, problem, state: State) -> float:
