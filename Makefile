@@ -68,6 +68,7 @@ bench: install $(RIVALS)/.ready
 	$(RIVALS)/bin/python benchmarks/affinities.py --draws 2500
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/planted.py
+	$(BIN)/python benchmarks/lfr.py
 	$(BIN)/python benchmarks/scale.py 10000 100000 1000000 --lfr $(NETWORKS)/lfr_overlap_n1000_k28
 	$(BIN)/python benchmarks/scale.py 10000 --degree 10 --seeds 3 --output benchmarks/results/scale_sparse_communities.json
 	$(BIN)/python benchmarks/scale_figure.py
@@ -76,6 +77,7 @@ bench: install $(RIVALS)/.ready
 	$(BIN)/python benchmarks/reading.py
 	$(RIVALS)/bin/python benchmarks/networks.py $(NETWORKS)
 	$(RIVALS)/bin/python benchmarks/compare.py --networks $(NETWORKS)
+	$(RIVALS)/bin/python benchmarks/communities.py
 	$(BIN)/python benchmarks/results_table.py
 
 clean:

@@ -33,8 +33,12 @@ def as_matrix(graph) -> sparse.csr_matrix:
 
 
 def as_igraph(graph):
-    upper = np.array(np.triu(graph.links.toarray()).nonzero()).T
-    return package("igraph").Graph(n=graph.n_nodes, edges=upper.tolist())
+    return package("igraph").Graph(n=graph.n_nodes, edges=pairs_of(graph).tolist())
+
+
+def pairs_of(graph) -> np.ndarray:
+    """Each link once, as (i, j) with i < j."""
+    return np.array(sparse.triu(graph.links, 1).nonzero()).T
 
 
 def groups(labels) -> list[set]:
@@ -98,6 +102,71 @@ def label_propagation(graph, seed: int) -> list[set]:
     return [set(community) for community in algorithms.slpa(as_networkx(graph)).communities]
 
 
+def surprise(graph, seed: int) -> list[set]:
+    leidenalg = package("leidenalg")
+    found = leidenalg.find_partition(as_igraph(graph), leidenalg.SurpriseVertexPartition, seed=seed)
+    return [set(community) for community in found]
+
+
+def walktrap(graph, seed: int) -> list[set]:
+    """Short random walks, cut where modularity is highest; nothing in it is random."""
+    return [set(community) for community in as_igraph(graph).community_walktrap().as_clustering()]
+
+
+def labels_spread(graph, seed: int) -> list[set]:
+    """Label propagation of igraph, which draws from Python's generator."""
+    import random
+
+    network = as_igraph(graph)
+    random.seed(seed)
+    return [set(community) for community in network.community_label_propagation()]
+
+
+def lpanni(graph, seed: int) -> list[set]:
+    return by_cdlib("lpanni", graph, seed)
+
+
+def lfm(graph, seed: int) -> list[set]:
+    """Local fitness, with the exponent of cdlib's example."""
+    return by_cdlib("lfm", graph, seed, alpha=0.8)
+
+
+def by_cdlib(name: str, graph, seed: int, **options) -> list[set]:
+    """An algorithm of cdlib, without isolated nodes, as LPANNI fails on them; it draws from the global generators."""
+    import random
+
+    package("cdlib")
+    from cdlib import algorithms
+
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+    network = as_networkx(graph)
+    network.remove_nodes_from(list(nx.isolates(network)))
+    return [set(community) for community in getattr(algorithms, name)(network, **options).communities]
+
+
+def blockmodel(graph, seed: int) -> list[set]:
+    """Degree-corrected stochastic blockmodel of least description length."""
+    tool, network = as_graph_tool(graph, seed)
+    return groups(tool.minimize_blockmodel_dl(network, state_args={"deg_corr": True}).get_blocks().a)
+
+
+def nested_blockmodel(graph, seed: int) -> list[set]:
+    """The lowest level of the nested degree-corrected blockmodel."""
+    tool, network = as_graph_tool(graph, seed)
+    return groups(tool.minimize_nested_blockmodel_dl(network).get_levels()[0].get_blocks().a)
+
+
+def as_graph_tool(graph, seed: int):
+    tool = package("graph_tool.all")
+    tool.seed_rng(seed + 1)  # 0 is a random seed
+    np.random.seed(seed)  # noqa: NPY002
+    network = tool.Graph(directed=False)
+    network.add_vertex(graph.n_nodes)
+    network.add_edge_list(pairs_of(graph))
+    return tool, network
+
+
 COMMUNITIES = {
     "scikit-network Louvain": louvain,
     "leidenalg Leiden": leiden,
@@ -106,6 +175,24 @@ COMMUNITIES = {
     "cdlib ANGEL": angel,
     "cdlib SLPA": label_propagation,
 }
+
+# of benchmarks/communities.py: the packages to load first, and the function
+DETECTORS = {
+    "scikit-network Louvain": (("sknetwork.clustering",), louvain),
+    "leidenalg Leiden": (("igraph", "leidenalg"), leiden),
+    "leidenalg Surprise": (("igraph", "leidenalg"), surprise),
+    "infomap": (("infomap",), infomap),
+    "igraph walktrap": (("igraph",), walktrap),
+    "igraph label propagation": (("igraph",), labels_spread),
+    "cdlib SLPA": (("cdlib.algorithms",), label_propagation),
+    "cdlib LPANNI": (("cdlib.algorithms",), lpanni),
+    "cdlib LFM": (("cdlib.algorithms",), lfm),
+    "cdlib DEMON": (("cdlib.algorithms", "demon"), demon),
+    "cdlib ANGEL": (("cdlib.algorithms", "angel"), angel),
+    "graph-tool SBM": (("graph_tool.all",), blockmodel),
+    "graph-tool nested SBM": (("graph_tool.all",), nested_blockmodel),
+}
+WITHOUT_CHANCE = ("igraph walktrap",)
 
 
 # ---- link prediction: fit(graph), predict_proba(pairs) --------------------------------------------------------------

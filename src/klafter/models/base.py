@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit, logit, logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -16,6 +17,7 @@ from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
+from klafter.models.levels import Level, at_level, unpack
 from klafter.models.publish import Fitted, publish
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import expert_logits, fit_expert
@@ -224,14 +226,28 @@ class NetworkModel(BaseEstimator):
 
     # ---- communities --------------------------------------------------------------------------------------------
 
-    def communities(self) -> list[set]:
-        """The members of each community, as sets of node labels."""
+    def communities(self, level: int | None = None) -> list[set]:
+        """The members of each community, as sets of node labels.
+
+        Parameters
+        ----------
+        level : int, optional
+            How many communities to show: one of those of ``levels()``. Default: ``memberships_``.
+        """
         check_is_fitted(self, "memberships_")
-        columns = self.memberships_.T.tocsr() if hasattr(self.memberships_, "tocsr") else None
-        if columns is None:
-            return [{self.graph_.label(int(i)) for i in np.flatnonzero(column)} for column in self.memberships_.T]
-        starts = columns.indptr
-        return [{self.graph_.label(int(i)) for i in columns.indices[a:b]} for a, b in pairwise(starts)]
+        found = self.memberships_ if level is None else at_level(self.levels(), level)
+        columns = sparse.csr_array(sparse.csr_array(found).T)
+        return [{self.graph_.label(int(i)) for i in columns.indices[a:b]} for a, b in pairwise(columns.indptr)]
+
+    def levels(self) -> list[Level]:
+        """The cover with the lowest score and the coarser ones that merging its communities leads to, finest first.
+
+        Of models that know one cover only, that one.
+        """
+        check_is_fitted(self, "memberships_")
+        if hasattr(self, "levels_"):
+            return unpack(self.levels_)
+        return [Level(self.n_communities_, self.objective_, (), sparse.csr_array(self.memberships_), True)]
 
     def unassigned(self) -> set:
         """Nodes in no community: sociality alone explains them."""

@@ -16,6 +16,7 @@ from klafter.models.checks import check_running
 from klafter.models.publish import Fitted, from_searches, publish
 from klafter.search.cluster import partitions, rounds
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
+from klafter.search.cluster.executor import bare, frame_of
 from klafter.search.progress import Progress, Step, iterate
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.state import Problem
@@ -28,8 +29,8 @@ def fit_graph(model, graph: Graph, seeds, callback, client) -> Fitted:
     check_cold(model)
     problem = large.problem_of(model._sparse_settings(), graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
-    frame = rounds.frame_of(problem, np.diff(problem.start))
-    light = tuple(rounds.bare(frame))
+    frame = frame_of(problem, np.diff(problem.start))
+    light = tuple(bare(frame))
     shards = [
         client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
         for low, high in pairwise(bounds)
@@ -65,9 +66,9 @@ def fit_partitions(model, table, client, callback=None):
     model._check_sparse(_unlinked(n))
     problem = large.problem_of(model._sparse_settings(), _unlinked(n))
     bounds = cut_points(n, n_lines)
-    shards = partitions.shuffle(parts, rounds.bare(problem), bounds, counts, client)
+    shards = partitions.shuffle(parts, bare(problem), bounds, counts, client)
     degree, links = partitions.degrees(shards, client)
-    frame = rounds.frame_of(problem, degree)
+    frame = frame_of(problem, degree)
     executor, callback = DaskShardExecutor(client, shards, bounds), callback or (lambda progress: None)
     fitted = search(model.max_iter, model.tol, executor, frame, links, model._seeds(), callback).noting(STAYED)
     publish(model, _unlinked(n), fitted, time.perf_counter() - began)
@@ -100,5 +101,5 @@ def search(
         note(0, state)
         turns = iter(range(1, max_iter + 1))
         state = iterate(lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, max_iter, done, Event())
-    fitted = from_searches([large.Outcome(frame, state, None, history, len(history) <= max_iter)])
+    fitted = from_searches([large.Outcome(frame, state, history, len(history) <= max_iter)])
     return replace(fitted, more={**fitted.more, "traffic": traffic_summary(executor.traffic)})

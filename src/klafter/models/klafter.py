@@ -368,11 +368,16 @@ class KLafter(Growing):
             raise ValueError(
                 f"warm_start needs the nodes of the last fit: it had {old}; this is {new}. Use warm_start=False."
             )
-        size, sparse = self.memberships_.shape[1], link == "exposure"
-        fits = isinstance(self.point_, ExposureDraw) == sparse  # a point of the engine that is to begin there
+        begin, sparse = self._optimum(), link == "exposure"
+        size = begin.memberships.shape[1]
+        fits = isinstance(begin, ExposureDraw) == sparse  # a point of the engine that is to begin there
         if fits and not sparse:
             fits = size == self.n_communities if self.n_communities else size <= (self.max_communities or size)
-        return self.point_ if fits else None
+        return begin if fits else None
+
+    def _optimum(self) -> Draw:
+        """The cover with the lowest score, which may be finer than the one that is shown."""
+        return getattr(self, "finest_", self.point_)
 
     def _warm_state(self, graph: Graph, previous: Graph, point: LinearDraw, unit: float) -> State:
         """The last optimum as a start of the dense engine; what it does not know yet begins at 0."""

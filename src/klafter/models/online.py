@@ -98,8 +98,8 @@ def _listed(links) -> list:
 def _refit(model, graph: Graph, callback):
     """The dense engine: fit again, the first restart from the communities of the last fit."""
     extra = graph.n_nodes - model.graph_.n_nodes
-    point: LinearDraw = model.point_
-    model.point_ = point._replace(
+    point: LinearDraw = model._optimum()
+    model.finest_ = point._replace(
         memberships=sp.csr_array(
             (point.memberships.data, point.memberships.indices, _longer(point.memberships.indptr, extra, last=True)),
             shape=(graph.n_nodes, point.memberships.shape[1]),
@@ -112,7 +112,7 @@ def _refit(model, graph: Graph, callback):
     try:
         return model.fit(graph, callback=callback)
     except BaseException:
-        model.point_, model.graph_ = point, previous
+        model.finest_, model.graph_ = point, previous
         raise
     finally:
         model.warm_start = warm

@@ -120,7 +120,7 @@ def from_searches(outcomes: list) -> Fitted:
 
     order = np.argsort([outcome.history[-1].objective for outcome in outcomes], kind="stable")
     best = outcomes[order[0]]
-    draws = [engine.draw(outcome.problem, outcome.state, ties=outcome.ties) for outcome in outcomes]
+    draws = [engine.draw(outcome.problem, outcome.state) for outcome in outcomes]
     point = draws[order[0]]
     few = point.affinities.shape[0] <= DENSE_AFFINITIES
     return Fitted(

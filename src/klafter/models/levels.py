@@ -1,0 +1,43 @@
+"""Levels of a fitted model: its cover, and the coarser ones that merging communities leads to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+
+class Level(NamedTuple):
+    """One cover on the way from the finest to a single community."""
+
+    n_communities: int
+    score: float
+    merged: tuple[int, ...]  # columns of the level before that became one; none at the finest
+    memberships: sparse.csr_array  # (n, n_communities)
+    shown: bool  # whether ``memberships_`` is this level
+
+
+def unpack(arrays: dict[str, Any]) -> list[Level]:
+    """The levels that a fit keeps side by side, finest first."""
+    ends = np.cumsum(arrays["n_communities"])
+    covers = sparse.csc_array(arrays["memberships"])
+    return [
+        Level(
+            int(size),
+            float(arrays["score"][t]),
+            tuple(int(k) for k in arrays["merged"][t] if k >= 0),
+            sparse.csr_array(covers[:, ends[t] - size : ends[t]]),
+            t == arrays["shown"],
+        )
+        for t, size in enumerate(arrays["n_communities"])
+    ]
+
+
+def at_level(levels: list[Level], n_communities: int) -> sparse.csr_array:
+    """The memberships of the level with so many communities."""
+    for level in levels:
+        if level.n_communities == n_communities:
+            return level.memberships
+    known = ", ".join(str(level.n_communities) for level in levels)
+    raise ValueError(f"There is no level of {n_communities!r} communities; this model has levels of {known}.")
