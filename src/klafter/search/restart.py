@@ -80,9 +80,11 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
 def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:
     """Descents from covers of everyone, more on small networks, where they cost little and often end high.
 
-    Every second restart is there for predictions, and makes none.
+    Every second restart is there for predictions, and makes none. Where nothing has a price communities would go on
+    being born from there until they explain every link.
     """
-    if task.state is not None or recipe.n_communities is not None or task.run % 2:
+    free = problem.priors.temperature == 0.0 and problem.priors.penalty <= 0.0
+    if free or task.state is not None or recipe.n_communities is not None or task.run % 2:
         return 0
     return max(2, min(MOST_PARTITIONS, PARTITIONS // problem.dyads.n))
 
