@@ -125,4 +125,4 @@ def test_whoever_stops_while_rebuilding_hears_no_more_and_keeps_the_best():
 
 
 def best_state(model, graph):
-    return model._warm_state(graph, graph, model.point_, 1.0)
+    return model._warm_state(graph, graph, model._optimum(), 1.0)
