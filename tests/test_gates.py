@@ -14,7 +14,7 @@ from functools import reduce
 import numba
 import pytest
 
-SETTINGS = {"n_init": 1, "max_iter": 2, "random_state": 0}
+SETTINGS = {"n_init": 1, "max_iter": 1, "random_state": 0}
 PLAIN = """
 import json, sys
 from klafter import KLafter

@@ -128,16 +128,17 @@ def test_scikit_learn_accepts_the_estimator():
     assert not unexpected
 
 
-def test_a_node_that_no_community_pays_for_leans_to_its_neighbours():
+@pytest.mark.parametrize(("partners", "member", "times"), [([0, 1], True, 1e4), ([0], False, 4)])
+def test_a_node_with_few_links_joins_its_neighbours_or_leans_to_them(partners, member, times):
     rng, links = np.random.default_rng(0), np.zeros((90, 90))
     for group in (slice(0, 30), slice(30, 60)):
         links[group, group] = rng.random((30, 30)) < 0.3
     links = np.triu(links, 1) + np.triu(links, 1).T
-    links[60, :2] = links[:2, 60] = 1.0
-    model = KLafter(link="exposure", structure=0.0, n_init=1, random_state=0).fit(links)
-    assert model.memberships_.toarray()[60].sum() == 0
+    links[60, partners] = links[partners, 60] = 1.0
+    model = KLafter(link="exposure", prior="buffet", structure=0.0, n_init=1, random_state=0).fit(links)
+    assert model.memberships_.toarray()[60].sum() == member
     near, far = model.predict_proba([(60, 8), (60, 47)])
-    assert near > 10 * far
+    assert near > times * far
 
 
 def test_the_complementary_log_log_link_fits_and_predicts_probabilities():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from klafter.core.families import FAMILIES
 from klafter.core.objective import objective
@@ -14,7 +13,6 @@ from klafter.models import KLafter, klafter
 from klafter.search import choose_link as linking
 from klafter.search.dense import engine as dense
 from klafter.search.dense.weights_kernels import laplace_evidence
-from klafter.search.sparse import fit as large
 
 QUICK = {"n_init": 2, "random_state": 0}
 
@@ -103,20 +101,3 @@ def test_the_evidence_of_parameters_is_laplaces():
             with_curvature = (around[0] - 2 * around[1] + around[2]) / step**2
             priced += 0.5 * np.log(with_curvature / precision)
     assert laplace_evidence(open_workspace(problem, state)) == pytest.approx(priced, rel=1e-3)
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_what_exposure_takes_is_its_objective_and_a_price_for_each_number(directed):
-    links = sparse.random_array((30, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
-    links.data[:] = 1.0
-    links = links if directed else links.maximum(links.T)
-    links = sparse.csr_array(links - sparse.diags_array(links.diagonal()))
-    links.eliminate_zeros()
-    model = KLafter(link="exposure", n_init=1, random_state=0)
-    graph = klafter.Graph(links, directed=directed)
-    seed = np.random.SeedSequence(0)
-    outcome = large.search(model, graph, lambda progress: None, large.Task(0, 1, seed, None), None)
-    degrees = [links.sum(axis=1), links.sum(axis=0)] if directed else [links.sum(axis=1)]
-    price = sum(0.5 * np.log1p(degree / 5.0).sum() for degree in degrees)
-    price += 0.5 * (len(outcome.state.size) + 1) * np.log(links.nnz if directed else links.nnz / 2)
-    assert linking.described_by_exposure(outcome) == pytest.approx(outcome.history[-1].objective + price)

@@ -15,9 +15,9 @@ from klafter.cli.facts import describe_change
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.graph.changes import change_graph
-from klafter.search.sparse import engine
-from klafter.search.sparse.fit import state_of
+from klafter.search.sparse.fit import judged, state_of
 from klafter.search.sparse.state import as_problem
+from klafter.search.sparse.threads import ThreadPool
 
 
 def named(directed=False):
@@ -97,7 +97,8 @@ def test_a_model_holds_its_whole_state(directed, family):
     graph, _ = dense_groups(90, 3, 0.6, 0.02, 1, directed, family == "poisson")
     model = kl.KLafter(link="exposure", family=family, n_init=1, random_state=0).fit(graph)
     problem = as_problem(graph, counts=family == "poisson")
-    assert engine.objective(problem, state_of(model.point_, problem)) == pytest.approx(model.objective_, rel=1e-9)
+    found = judged("auto", problem, state_of(model.point_, problem), ThreadPool(1))
+    assert found.score == pytest.approx(model.objective_, rel=1e-9)
 
 
 def test_nothing_new_changes_nothing():

@@ -222,7 +222,7 @@ def test_merges_try_the_most_alike_first_and_list_pairs_anew_after_each(monkeypa
         return Proposal("merge", merge.merged(state, k, m), np.arange(1), -1.0 if better else 1.0)
 
     def accept(problem, state, value, proposal):
-        return (proposal.state, proposal.objective) if proposal.objective < value else (state, value)
+        return (proposal.state, proposal.score) if proposal.score < value else (state, value)
 
     monkeypatch.setattr(merge, "propose_merge", propose)
     monkeypatch.setattr(merge, "accept", accept)

@@ -9,9 +9,9 @@ import klafter as kl
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.search.sparse.affinities import matrix
-from klafter.search.sparse.fit import problem_of, state_of
+from klafter.search.sparse.fit import judged, problem_of, state_of
 from klafter.search.sparse.moves import off_diagonal
-from klafter.search.sparse.weights import objective
+from klafter.search.sparse.threads import ThreadPool
 
 
 def opposites(n=240, size=40, p=0.4, q=0.01, *, directed=False, counts=False, seed=1):
@@ -87,7 +87,7 @@ def test_a_model_with_off_diagonal_affinities_holds_its_whole_state(directed, tm
     problem = problem_of(model, graph)
     state = state_of(model.point_, problem)
     np.testing.assert_allclose(matrix(state.affinities).toarray(), model.affinities_)
-    assert objective(problem, state) == pytest.approx(model.objective_, rel=1e-9)
+    assert judged("auto", problem, state, ThreadPool(1)).score == pytest.approx(model.objective_, rel=1e-9)
     assert (np.diff([line.objective for line in model.history_]) <= 1e-6).all()
     assert model.converged_
     model.save(tmp_path / "model.npz")
@@ -111,7 +111,7 @@ def test_partial_fit_keeps_off_diagonal_affinities():
     assert (model.memberships_.toarray()[240] == model.memberships_.toarray()[0]).all()
     problem = problem_of(model, model.graph_)
     state = state_of(model.point_, problem)
-    assert objective(problem, state) == pytest.approx(model.objective_, rel=1e-9)
+    assert judged("auto", problem, state, ThreadPool(1)).score == pytest.approx(model.objective_, rel=1e-9)
 
 
 def test_likely_links_between_communities_are_suggested_in_large_networks(monkeypatch):

@@ -1,7 +1,7 @@
 // Tables: communities, links worth a look, measures, parameters.
 import { DATA, arrow, communities, label, summary } from "./data.js";
 import { $, bar, el, show } from "./elements.js";
-import { count, digits, figure, percent, signed } from "./format.js";
+import { count, digits, percent, signed } from "./format.js";
 import { chip, chosen, nodeButton, onSelect } from "./selection.js";
 
 export const enriched = (e) => el("div", { class: "common" }, `${e.attribute}: ${e.value} `, el("span", { class: "muted", title: `q = ${digits(e.q, 2)}; ${e.total} of all ${e.known} nodes` }, `${e.inside} of ${e.members}`));

@@ -21,7 +21,7 @@ from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.adapt import adapt
 from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
-from klafter.search.sparse.score import score
+from klafter.search.sparse.score import cover_price, given_cover
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
 
@@ -125,10 +125,9 @@ def search(settings: Settings, graph: Graph, callback, task: Task, stop) -> Outc
 
 def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> Found:
     """The score of a state by the prior on covers that is asked for, or by the one with the lower score."""
-    priors = (
-        [False] if prior == "buffet" or problem.temperature == 0.0 else [True] if prior == "counts" else [False, True]
-    )
-    return min((Found(state, score(problem, state, pool, counts=c), c) for c in priors), key=lambda each: each.score)
+    value, priors = given_cover(problem, state, pool), {"buffet": [False], "counts": [True], "auto": [False, True]}
+    known = priors[prior] if problem.temperature > 0.0 else [False]
+    return min((Found(state, value + cover_price(problem, state, c), c) for c in known), key=lambda each: each.score)
 
 
 def endings(settings: Settings, problem: Problem, found: Found, rng, pool: ThreadPool) -> list[Found]:
