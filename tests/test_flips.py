@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES
 from klafter.core.objective import flip_gains
-from klafter.core.problem import add_communities, copy_state
+from klafter.core.problem import State, add_communities, copy_state, make_priors, make_problem
 from klafter.core.rows import load_rows
 from klafter.core.workspace import open_workspace
+from klafter.graph import Graph
 from klafter.jit.decorators import kernel
 from klafter.sampling.lfrm_kernels import sweep, sweep_many
 from klafter.search.dense.flip_bounds import leave_hopeful, new_screen
@@ -86,6 +87,37 @@ def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, opti
     assert before - oracles.objective(graph, problem, state) == pytest.approx(total, rel=1e-9, abs=1e-7)
     assert oracles.is_fresh(ws, state)
     assert (falls(graph, problem, state)[state.z.any(axis=1)] < 1e-7).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@quick
+def test_a_sweep_leaves_no_row_that_would_swap_one_community_for_another(family, options):
+    graph, problem, state = oracles.draw_case(family=family, n=N, **options)
+    ws, fall = open_workspace(problem, state), 1.0
+    while fall > 0.0:
+        fall = descend(ws, np.arange(N), -1, PASSES)
+    here, size = oracles.objective(graph, problem, state), state.z.sum(axis=1)
+    for i, k, m in np.ndindex(N, len(size), len(size)):
+        if state.z[k, i] and not state.z[m, i] and size[k] > 1 and size[m] > 0:
+            z = state.z.copy()
+            z[k, i], z[m, i] = 0, 1
+            assert here - oracles.objective(graph, problem, state._replace(z=z)) < 1e-7
+
+
+def test_a_node_changes_community_by_a_swap_where_neither_half_pays():
+    """Under learned counts, among nodes of one community each, none and two are dear."""
+    z = np.kron(np.eye(2), np.ones((1, 12))).astype(np.uint8)
+    graph = Graph(z.T.astype(float) @ z - np.eye(24))
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(), sociality=False, counts=True)
+    offset, none = np.array([-0.2]), np.zeros(24)
+    wrong = z.copy()
+    wrong[:, 0] = [0, 1]
+    state = State(wrong, np.diag([0.25, 0.25]), offset, none, none, np.zeros(0))
+    ws = open_workspace(problem, state)
+    assert (flip_gains(ws, 0) < 0).all()
+    assert descend(ws, np.array([0]), -1, PASSES) > 0.0
+    assert (state.z == z).all()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
