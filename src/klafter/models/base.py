@@ -239,6 +239,22 @@ class NetworkModel(BaseEstimator):
         columns = sparse.csr_array(sparse.csr_array(found).T)
         return [{self.graph_.label(int(i)) for i in columns.indices[a:b]} for a, b in pairwise(columns.indptr)]
 
+    def n_communities_interval(self, level: float = 0.9) -> tuple[int, int]:
+        """The least and the most communities, between which so much of ``n_communities_posterior_`` lies.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1; as much is left out below as above.
+        """
+        check_is_fitted(self, "memberships_")
+        if not 0 < level < 1:
+            raise ValueError(f"n_communities_interval needs a level between 0 and 1; it is {level!r}. Use 0.9.")
+        sizes = self.n_communities_posterior_["n_communities"]
+        reached = np.cumsum(self.n_communities_posterior_["probability"])
+        low, high = (np.searchsorted(reached, (1 + side * level) / 2 - 1e-9) for side in (-1, 1))
+        return int(sizes[low]), int(sizes[min(high, len(sizes) - 1)])
+
     def levels(self) -> list[Level]:
         """The cover with the lowest score and the coarser ones that merging its communities leads to, finest first.
 

@@ -16,6 +16,7 @@ from scipy import sparse
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
+from klafter.models.publish import fill_in
 
 FORMAT, VERSION = "klafter model", 2
 DRAWS: dict[str, type[Draw]] = {"linear": LinearDraw, "exposure": ExposureDraw}
@@ -101,6 +102,7 @@ def _rebuild(header: dict, arrays: dict):
         model.point_ = _with_background(model.point_, model.graph_.directed)
         model.draws_ = [_with_background(draw, model.graph_.directed) for draw in model.draws_]
         model.restarts_ = model.draws_
+    fill_in(model)
     _check(model)
     return model
 
@@ -128,6 +130,8 @@ def _check(model) -> None:
         raise ValueError("draws_")
     if model.memberships_.shape != (n, model.n_communities_):
         raise ValueError("memberships_")
+    if model.membership_proba_.shape != model.memberships_.shape:
+        raise ValueError("membership_proba_")
     if model.response_ not in RESPONSES or not model.precision_ > 0:
         raise ValueError("response_")
 

@@ -112,6 +112,13 @@ class KLafter(Growing):
     Attributes
     ----------
     memberships_ : (n, K) array of 0/1
+    membership_proba_ : (n, K) array, sparse where ``memberships_`` is
+        P(z_ik = 1 | links). Of the dense engine: sweeps of the restarts, their communities matched to those shown,
+        and, for a third of the weight, a short chain that keeps the communities and draws their members; at
+        temperature 0 the memberships. Of the sparse engine: the probability given all other memberships.
+    n_communities_posterior_ : dict of arrays ``n_communities`` and ``probability``
+        How many communities the sweeps have (of the buffet's posterior; those with sociality); see
+        ``n_communities_interval``. Of the sparse engine: the searches, weighed by exp(-objective).
     affinities_ : (K, K) array
     n_communities_ : int
     objective_ : float
@@ -295,7 +302,7 @@ class KLafter(Growing):
             if self.n_communities is None and has_price and not stop.is_set():
                 self._rebuild(tasks, outcomes, seeds.spawn(FINALISTS), partial(rebuilt, recipe, callback), client, stop)
         coarsen = self.n_communities is None and self.temperature > 0.0
-        return from_restarts(outcomes, link, unit, coarsen=coarsen)
+        return from_restarts(outcomes, link, unit, seeds.spawn(1)[0], coarsen=coarsen)
 
     def _counts(self, run: int) -> bool:
         """Whether a restart learns how many communities a node holds: where the score is to choose, every second."""
@@ -338,7 +345,7 @@ class KLafter(Growing):
         from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
 
         if client is not None:
-            return distributed.fit_graph(self, graph, seeds, callback, client)
+            return self._with_posterior(distributed.fit_graph(self, graph, seeds, callback, client), graph)
         n_runs = self._n_runs(graph.n_nodes, SPARSE_RUNS) if graph.n_nodes <= SEVERAL_LIMIT else 1
         with announce_compilation():
             tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
@@ -347,7 +354,7 @@ class KLafter(Growing):
                 outcomes += run(
                     partial(large.search, self._sparse_settings(), graph, callback), tasks[len(outcomes) :], stop=stop
                 )
-        return from_searches(outcomes)
+        return self._with_posterior(from_searches(outcomes), graph)
 
     def _prediction_draws(self) -> Sequence[Draw]:
         """Of the sparse engine, which runs no chain around its optimum, the chances of memberships."""
