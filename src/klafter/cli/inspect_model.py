@@ -23,7 +23,8 @@ def communities(
 ) -> None:
     """Show who belongs together: largest community first, tightest members first.
 
-    A member with a star is in other communities as well.
+    A member with a star is in other communities as well. Behind a node in none stands the community that it would join
+    first, and how probable it is that it is a member.
 
     **Examples**
 
@@ -37,14 +38,16 @@ def communities(
 
     fitted = load_model(model)
     found, alone = describe_communities(fitted), in_order(fitted.unassigned())
+    choices = {choice.node: choice for choice in fitted.first_choices()}
     if as_json:
-        print_json({"communities": found, "unassigned": alone})
+        first = [choices[label]._asdict() for label in alone if label in choices]
+        print_json({"communities": found, "unassigned": alone, "first_choices": first})
         return
-    show_communities(found, alone, members)
+    show_communities(found, alone, members, choices)
 
 
-def show_communities(found: list, alone: list, members: int) -> None:
-    """The table of communities."""
+def show_communities(found: list, alone: list, members: int, choices: dict | None = None) -> None:
+    """The table of communities, and where those in none would go."""
     columns: list[Column] = [
         ("community", NUMBER),
         ("size", NUMBER),
@@ -60,7 +63,9 @@ def show_communities(found: list, alone: list, members: int) -> None:
     else:
         say("No communities: how much each node links in general explains this network best.")
     if alone:
-        say(f"In none, {len(alone)}: {name_members(alone, 2 * members)}")
+        choices = choices or {}
+        first = {label: f"{label} (first {c.community}, {c.probability:.0%})" for label, c in choices.items()}
+        say(f"In none, {len(alone)}: {name_members([first.get(label, label) for label in alone], 2 * members)}")
 
 
 def _share(value: float | None) -> str:

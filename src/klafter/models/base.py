@@ -18,6 +18,7 @@ from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
 from klafter.models.levels import Level, at_level, unpack
+from klafter.models.places import Choice, first_choices, places
 from klafter.models.publish import Fitted, publish
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import expert_logits, fit_expert
@@ -226,18 +227,61 @@ class NetworkModel(BaseEstimator):
 
     # ---- communities --------------------------------------------------------------------------------------------
 
-    def communities(self, level: int | None = None) -> list[set]:
+    def communities(self, level: int | None = None, *, threshold: float | None = None) -> list[set]:
         """The members of each community, as sets of node labels.
 
         Parameters
         ----------
         level : int, optional
             How many communities to show: one of those of ``levels()``. Default: ``memberships_``.
+        threshold : float, optional
+            Members are instead those whose ``membership_proba_`` is at least this; some communities may have none.
         """
         check_is_fitted(self, "memberships_")
         found = self.memberships_ if level is None else at_level(self.levels(), level)
+        if threshold is not None:
+            found = self._above(threshold, level)
         columns = sparse.csr_array(sparse.csr_array(found).T)
         return [{self.graph_.label(int(i)) for i in columns.indices[a:b]} for a, b in pairwise(columns.indptr)]
+
+    def _above(self, threshold: float, level: int | None):
+        """Which memberships are at least so probable."""
+        if not 0 < threshold <= 1:
+            raise ValueError(
+                f"communities needs a threshold above 0 and at most 1; it is {threshold!r}. Use threshold=0.5."
+            )
+        if level is not None:
+            raise ValueError(
+                "communities takes a level or a threshold, not both: probabilities are those of the level shown first."
+            )
+        return self.membership_proba_ >= threshold
+
+    def partition(self) -> dict:
+        """One community for every node: a dict from its label to the number of the community.
+
+        Of the communities that it holds the most probable one; a node in none is where it would go first. Without
+        communities all are in 0.
+        """
+        return {self.graph_.label(i): int(k) for i, k in enumerate(self.labels_)}
+
+    @property
+    def labels_(self) -> np.ndarray:
+        """The numbers of ``partition()``, by rows, as scikit-learn's clusterers have them."""
+        if not hasattr(self, "memberships_"):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet, so it has no labels_. Call fit first.")
+        return places(self.graph_, self.memberships_, self.membership_proba_)
+
+    def first_choices(self) -> list[Choice]:
+        """Where each node in no community would go first, and how probable that is.
+
+        Returns
+        -------
+        list of Choice(node, community, probability, share)
+            ``probability`` that it is a member of this community; ``share``, were it in exactly one community, the
+            probability that it is this one. In the order of the nodes; empty where there are no communities.
+        """
+        check_is_fitted(self, "memberships_")
+        return first_choices(self.graph_, self.memberships_, self.membership_proba_)
 
     def n_communities_interval(self, level: float = 0.9) -> tuple[int, int]:
         """The least and the most communities, between which so much of ``n_communities_posterior_`` lies.
@@ -266,7 +310,7 @@ class NetworkModel(BaseEstimator):
         return [Level(self.n_communities_, self.objective_, (), sparse.csr_array(self.memberships_), True)]
 
     def unassigned(self) -> set:
-        """Nodes in no community: sociality alone explains them."""
+        """Nodes in no community: sociality alone explains them. ``first_choices()`` says where they would go."""
         check_is_fitted(self, "memberships_")
         alone = np.asarray(self.memberships_.sum(axis=1)).ravel() == 0
         return {self.graph_.label(int(i)) for i in np.flatnonzero(alone)}

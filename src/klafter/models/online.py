@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse as sp
@@ -90,7 +90,8 @@ class Growing(NetworkModel):
         """What the sparse engine found, and P(z_ik = 1 | all the rest): it has no sweeps to average."""
         from klafter.search.sparse import fit as large
 
-        (draw,) = large.posterior_draws(self._sparse_settings(), graph, [fitted.point])
+        point = cast(ExposureDraw, fitted.point)
+        (draw,) = large.posterior_draws(self._sparse_settings(), graph, [point])
         return replace(fitted, membership_proba=sp.csr_array(draw.memberships, dtype=np.float32))
 
     def _sparse_settings(self):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from klafter.core.responses import RESPONSES
+from klafter.models import Choice
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
 from klafter.report.enrichment import show_value
 from klafter.report.fit import Run, Setting, community_stability, parameters, runs, settings_tried
@@ -51,6 +53,7 @@ class Nodes:
     degrees: list[int]
     memberships: list[list[int]]
     weights: list[list[float]] | None  # unless all memberships are whole
+    first: dict[int, tuple[int, float]]  # of nodes in none, the community they would join first and its probability
     attributes: dict[str, tuple[list[str], list[int]]]  # values, and a code for each node, -1 where unknown
 
 
@@ -94,7 +97,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
     return Facts(
         title=title or f"{type(model).__name__} on a network of {graph.n_nodes:,} nodes",
         summary=summarise(model, z),
-        nodes=describe_nodes(graph, z),
+        nodes=describe_nodes(graph, z, model.first_choices()),
         communities=communities,
         colours=community_colours([c.size for c in communities]),
         overlaps=overlap_table(z),
@@ -137,8 +140,8 @@ def summarise(model, z: sparse.csr_array) -> Summary:
     )
 
 
-def describe_nodes(graph, z: sparse.csr_array) -> Nodes:
-    """Labels, degrees, memberships and attributes."""
+def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = ()) -> Nodes:
+    """Labels, degrees, memberships and attributes; where nodes in none would go."""
     links = pattern(graph.links)
     degree = np.asarray(links.sum(axis=1)).ravel()
     degree = degree + np.asarray(links.sum(axis=0)).ravel() if graph.directed else degree
@@ -148,6 +151,7 @@ def describe_nodes(graph, z: sparse.csr_array) -> Nodes:
         degrees=degree.astype(int).tolist(),
         memberships=rows(z),
         weights=None if whole else rows(z, values=True),
+        first={graph.index(c.node): (c.community, round(c.probability, 4)) for c in choices},
         attributes={name: _coded(column) for name, column in graph.attributes.items()},
     )
 

@@ -11,6 +11,7 @@ export function describe(item) {
     return [el("b", {}, nameOf(item.community)), `${many(c.size, "member")}, ${many(c.n_shared, "shared", "shared")}`];
   }
   const lines = nodes.memberships[item.node].map((k) => el("div", {}, dot(colours[k]), nameOf(k)));
+  if (nodes.first[item.node]) lines.push(el("div", {}, `In none; first choice ${nameOf(nodes.first[item.node][0])}, ${percent(nodes.first[item.node][1])}`));
   return [el("b", {}, item.text), el("div", {}, many(nodes.degrees[item.node], "link")), ...lines, ...attributesOf(item.node).map(([name, value]) => el("div", {}, `${name}: ${value}`))];
 }
 
@@ -31,8 +32,9 @@ const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) =>
 function nodeDetails(i) {
   const mine = nodes.memberships[i];
   const rows = [["links", count(nodes.degrees[i])], ...attributesOf(i)];
+  const first = nodes.first[i], choice = first ? [el("p", { class: "muted" }, "First choice, and how probable:"), el("div", { class: "chips" }, chip(first[0], `${nameOf(first[0])} · ${percent(first[1])}`))] : [];
   return [el("h3", {}, label(i)), facts(rows), el("h4", {}, mine.length ? "Communities" : "In no community"),
-    el("div", { class: "chips" }, mine.map((k) => chip(k))), el("p", {}, clear())];
+    el("div", { class: "chips" }, mine.map((k) => chip(k))), ...choice, el("p", {}, clear())];
 }
 
 function communityDetails(k, open) {
