@@ -5,8 +5,8 @@
 Half of the networks have memberships from the Indian buffet (alpha = 1), half from learned counts (2 to 5 communities,
 any distribution of the number of memberships equally likely). Affinities and sociality come from the priors of
 `KLafter`, the offset is -3. A column of `memberships_` is compared with the true community that it is matched to, one
-to one, by overlap; where there is none, every membership said to be there is wrong. Communities are told from the truth only as
-far as the links show them: affinities near 0 show nothing, and nothing is claimed of communities that were not found.
+to one, by overlap; where there is none, every membership said to be there is wrong. Affinities near 0 show nothing in
+the links, and nothing is claimed of communities that were not found.
 Writes benchmarks/results/calibration.json.
 """
 

@@ -1,4 +1,4 @@
-"""How the sparse engine scales: planted overlapping communities of growing size, and the LFR graph.
+"""How KLafter(link="exposure").fit scales: planted overlapping communities of growing size, and the LFR graph.
 
     python benchmarks/scale.py 10000 100000 1000000 --lfr ../shared/data/networks/lfr_overlap_n1000_k28
 
@@ -18,7 +18,6 @@ from scipy import sparse
 from klafter import KLafter
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
-from klafter.search.sparse import engine
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 
@@ -50,9 +49,9 @@ def read_lfr(stem: str):
 def measure(name: str, graph: Graph, truth, args, seed: int) -> dict:
     """One fit: quality, time and memory."""
     wall, cpu = time.perf_counter(), time.process_time()
-    fit = engine.fit_sparse(graph, random_state=seed, n_threads=args.threads)
+    model = KLafter(link="exposure", n_init=1, n_jobs=args.threads, random_state=seed).fit(graph)
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
-    found = engine.memberships(fit.problem, fit.state)
+    found = model.memberships_
     return {
         "graph": name,
         "nodes": graph.n_nodes,
@@ -61,9 +60,9 @@ def measure(name: str, graph: Graph, truth, args, seed: int) -> dict:
         "communities": found.shape[1],
         "planted": truth.shape[1],
         "average_f1": round(average_f1(truth, found), 4),
-        "objective": fit.history[-1].objective,
-        "steps": len(fit.history),
-        "converged": fit.converged,
+        "objective": model.objective_,
+        "steps": model.n_iter_,
+        "converged": model.converged_,
         "seconds": round(seconds, 2),
         "cpu_seconds": round(cpu_seconds, 2),
         "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),
@@ -96,7 +95,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=100)
     parser.add_argument("--lfr", help="stem of an LFR benchmark: STEM.tsv, STEM.communities.txt")
-    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--threads", type=int, default=-1, help="n_jobs of the fit; all cores if not given")
     parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     warm = compile_seconds()

@@ -14,12 +14,12 @@ def column_price(n, s, penalty, temperature):
     return penalty + temperature * (np.log(s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1))
 
 
-def bridges_price(w, n_links, *, directed, penalty, temperature):
+def off_diagonal_price(w, n_links, *, directed, penalty, temperature):
     """lambda^2 + T (log M + log(links) / 2) for every pair of communities with an affinity, M pairs in all."""
     n_pairs, number = len(w) * (len(w) - 1), np.count_nonzero(w - np.diag(np.diag(w)))
     if not directed:
         n_pairs, number = n_pairs / 2, number / 2
-    return number * (penalty + temperature * (np.log(n_pairs) + 0.5 * np.log(n_links)))
+    return number * (penalty + temperature * (np.log(max(n_pairs, 1)) + 0.5 * np.log(n_links)))
 
 
 def dyad_loss(y, x, counts):

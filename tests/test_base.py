@@ -128,9 +128,10 @@ def test_surprising_links_are_the_least_likely_ones(graph, model):
 
 def test_an_explanation_adds_up(graph, model):
     told = model.explain("n3", "n4")
-    x = model.point_.predictor(np.array([[3, 4]]), graph.covariates.values())[0]
-    assert told.predictor == pytest.approx(x)
-    assert sum(value for _, value in told.parts) == pytest.approx(x)
+    p = model.predict_proba([("n3", "n4")])[0]
+    assert told.probability == p
+    assert told.log_odds == pytest.approx(np.log(p / (1 - p)), abs=1e-9)
+    assert sum(value for _, value in told.parts) == pytest.approx(told.log_odds, abs=1e-9)
     assert "covariate near" in str(told)
 
 

@@ -143,6 +143,72 @@ def test_predict_takes_pairs_in_many_forms(folder, tmp_path):
     assert json.loads(piped.stdout)[0]["probability"] == expected
 
 
+def test_predict_takes_several_pairs(folder):
+    model = klafter.load(folder / "m.npz")
+    expected = model.predict_proba([("ann", "Jean Valjean"), ("bob", "cem")]).tolist()
+    for words in (["ann", "Jean Valjean", "bob", "cem"], ["ann,Jean Valjean", "bob cem"]):
+        rows = json.loads(run("predict", folder / "m.npz", *words, "--json").stdout)
+        assert [row["probability"] for row in rows] == pytest.approx(expected)
+    assert "'cem' has no partner" in sentence(run("predict", folder / "m.npz", "ann", "bob", "cem"))
+    assert "no node 'bop'" in sentence(run("predict", folder / "m.npz", "ann", "bop"))
+
+
+def test_misspelt_names_are_suggested(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert sentence(run("fit", "karat")).endswith("Did you mean karate?")
+    assert sentence(run("fit", "dataset:les_miserable")).split("Did you mean ")[1].startswith("les_miserables")
+    assert sentence(run("fit", "freinds.tsv")).endswith("Did you mean friends.tsv?")
+    assert sentence(run("look", "freinds.tsv")).endswith("Did you mean friends.tsv?")
+    assert sentence(run("fit", "karate", "--model", "irn")).endswith("Did you mean irm?")
+    assert sentence(run("fit", "karate", "--set", "penalti=1")).endswith("Did you mean penalty?")
+    assert sentence(run("fit", "friends.tsv", "--read", "encodin=x")).endswith("Did you mean encoding?")
+    assert "--directed" in sentence(run("fit", "karate", "--directd"))
+    assert "'fit'" in sentence(run("fitt", "karate"))
+
+
+@pytest.mark.parametrize("command", ["fit", "tune", "compare", "look"])
+def test_a_graph_is_read_with_the_same_options_everywhere(command):
+    shown = run(command, "--help", env={"COLUMNS": "200"}).stdout
+    assert all(option in shown for option in ("--directed", "--weight", "--nodes", "--header", "--sheet", "--read"))
+    assert command == "look" or "--hidden" in shown
+
+
+def test_what_was_read_is_told_by_every_command(tmp_path):
+    path = tmp_path / "friends.csv"
+    links = [(a, b) for group in ("abcd", "defg") for a in group for b in group if a < b]
+    path.write_text("Von;Nach\n" + "".join(f"{a}1;{b}1\n" for a, b in links))
+    (tmp_path / "hidden.txt").write_text("a1 b1\n")
+    words = ["--directed", "--hidden", tmp_path / "hidden.txt"]
+    told = run("compare", path, "--splits", 1, *words).stdout
+    assert "say --no-header if not" in " ".join(told.split())
+    document = json.loads(
+        run("tune", path, "--penalties", 0, "--folds", 2, "-o", tmp_path / "m", "--json", *words).stdout
+    )
+    assert (document["graph"]["directed"], document["graph"]["hidden_dyads"]) == (True, 1)
+
+
+def test_options_of_files_do_not_go_with_data_sets(tmp_path):
+    assert "--header goes with a file" in sentence(run("fit", "karate", "--header"))
+    quick = ["--restarts", 1, "--smooth", 0, "--json", "-o", tmp_path / "m.npz"]
+    assert run("fit", "les_miserables_counts", "--weight", "none", *quick).exit_code == 0
+
+
+def test_look_says_what_would_be_read(tmp_path):
+    path = tmp_path / "amis.csv"
+    path.write_bytes("Personne;Ami;Depuis\nZoé;Luc;2001\nLuc;Anne;1999\n".encode("cp1252"))
+    told = " ".join(run("look", path).stdout.split())
+    assert "source (personne)" in told
+    assert "To check:" in told
+    assert "say --no-header if not" in told
+    assert "read as cp1252, such as 'Zoé'; say --read encoding=" in told
+    document = json.loads(run("look", path, "--no-header", "--weight", "none", "--json").stdout)
+    assert document["graph"]["nodes"] == 5
+    assert document["rows"][0] == ["Personne", "Ami", "Depuis"]
+    again = " ".join(run("look", path, "--no-header", "--weight", "none", "--directed").stdout.split())
+    assert "--directed --no-header --weight none -o model.npz" in again
+    assert "is a folder" in sentence(run("look", tmp_path))
+
+
 def test_top_links_are_missing_ones(folder):
     rows = json.loads(run("predict", folder / "m.npz", "--top", 4, "--json").stdout)
     graph = klafter.load(folder / "m.npz").graph_
@@ -313,8 +379,9 @@ def test_what_was_read_is_told_once_and_in_words_of_the_shell(tmp_path):
 
 
 def test_the_reader_takes_any_option_from_the_shell(tmp_path):
-    (tmp_path / "cafe.tsv").write_bytes("café\tbar\nbar\tclub\n".encode("latin-1"))
+    (tmp_path / "cafe.tsv").write_bytes(b"caf\x81\tbar\nbar\tclub\n")
     assert "say --read encoding=latin-1" in sentence(run("fit", tmp_path / "cafe.tsv"))
+    (tmp_path / "cafe.tsv").write_bytes("café\tbar\nbar\tclub\n".encode("latin-1"))
     options = ["--read", "encoding=latin-1", "--read", "directed=yes", "--restarts", 1, "--smooth", 0]
     assert run("fit", tmp_path / "cafe.tsv", *options, "-o", tmp_path / "m.npz").exit_code == 0
     graph = klafter.load(tmp_path / "m.npz").graph_
@@ -349,7 +416,7 @@ def test_no_hidden_pair_is_a_sentence(folder):
 
 def test_an_explanation_says_what_its_parts_are(folder):
     told = " ".join(run("explain", folder / "m.npz", "ann", "bob").stdout.split())
-    assert re.search(r"In the best fit these log odds add up to [+-]\d", told)
+    assert re.search(r"These add up to [+-]\d\.\d\d, the log odds of that probability: offset [+-]\d", told)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -15,8 +15,10 @@ import klafter as kl
 from klafter.search.cluster import rounds
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows
+from klafter.search.cluster.executor import LocalShardExecutor, bare, by_shard, frame_of
 from klafter.search.sparse import engine
-from klafter.search.sparse.state import as_problem, as_state
+from klafter.search.sparse.exchange import NOTHING, Exchange
+from klafter.search.sparse.state import as_problem, as_state, empty_state
 
 pytest.importorskip("distributed")
 
@@ -24,15 +26,15 @@ pytest.importorskip("distributed")
 def in_shards(graph, counts=False, number=3):
     problem = as_problem(graph, counts=counts)
     bounds = np.array([problem.n * s // number for s in range(number + 1)])
-    frame = rounds.frame_of(problem, np.diff(problem.start))
-    shards = [at.make_shard(rounds.bare(frame), cut_rows(problem, a, b)) for a, b in zip(bounds[:-1], bounds[1:])]  # noqa: RUF007
-    return problem, frame, rounds.LocalShardExecutor(shards, bounds)
+    frame = frame_of(problem, np.diff(problem.start))
+    shards = [at.make_shard(bare(frame), cut_rows(problem, a, b)) for a, b in zip(bounds[:-1], bounds[1:])]  # noqa: RUF007
+    return problem, frame, LocalShardExecutor(shards, bounds)
 
 
 def whole(problem, frame, state):
     """The same state laid out for the whole problem."""
     z = engine.memberships(frame, state)
-    return as_state(problem, z, state.strength, state.background, state.send, state.receive)
+    return as_state(problem, z, state.affinities, state.background, state.send, state.receive)
 
 
 kinds = pytest.mark.parametrize(("directed", "counts"), [(False, False), (True, False), (False, True), (True, True)])
@@ -44,8 +46,8 @@ def test_every_round_over_shards_lowers_the_exact_objective(directed, counts, sh
     graph, truth = dense_groups(120, 4, 0.6, 0.02, 1, directed, counts)
     graph = kl.split_dyads(graph, share, random_state=0)[0] if share else graph
     problem, frame, executor = in_shards(graph, counts)
-    state = rounds.first_state(frame, problem.value.sum() / 2)
-    empty = engine.objective(problem, engine.empty_state(problem))
+    state = empty_state(frame, problem.value.sum() / 2)
+    empty = engine.objective(problem, empty_state(problem))
     assert rounds.objective(frame, state, executor) == pytest.approx(empty)
     values = [rounds.objective(frame, state, executor)]
     work = (
@@ -85,13 +87,13 @@ def test_winners_of_one_community_share_no_hidden_dyad():
     assert not (graph.hidden[best][:, best].toarray() * nearest).any()
 
 
-def test_a_ball_has_all_dyads_among_its_nodes_and_nothing_owed_outside():
+def test_a_neighbourhood_has_all_dyads_among_its_nodes_and_no_link_outside():
     graph, _ = dense_groups(60, 3, 0.5, 0.1, 2, directed=True)
     graph = kl.split_dyads(graph, 0.2, random_state=0)[0]
     problem, frame, executor = in_shards(graph)
     nodes = np.arange(5, 50, 3)
-    parts = [at.rows_of(*pair) for pair in zip(executor.shards, rounds.by_shard(nodes, executor.bounds))]
-    neighbourhood = at.make_neighbourhood(rounds.bare(frame), parts)
+    parts = [at.rows_of(*pair) for pair in zip(executor.shards, by_shard(nodes, executor.bounds))]
+    neighbourhood = at.make_neighbourhood(bare(frame), parts)
     links, hidden = np.zeros((2, 60, 60))
     for v, i in enumerate(nodes):
         for p in range(neighbourhood.problem.start[v], neighbourhood.problem.middle[v]):
@@ -104,13 +106,13 @@ def test_a_ball_has_all_dyads_among_its_nodes_and_nothing_owed_outside():
     np.testing.assert_array_equal(np.diff(neighbourhood.problem.start), np.diff(problem.start)[nodes])
 
 
-def test_trades_that_share_links_are_not_both_made_on_old_gains():
+def test_exchanges_that_share_links_are_not_both_made_on_old_gains():
     graph, _ = dense_groups(60, 1, 0.5, 0.0, 2)
     problem, frame, executor = in_shards(graph)
-    state = rounds.first_state(frame, problem.value.sum() / 2)
+    state = empty_state(frame, problem.value.sum() / 2)
     nodes, w = np.arange(40), np.array([0.3])
-    twice = [rounds.Proposal(10.0, np.zeros(0, np.int64), nodes, np.ones((1, 40), bool), w) for _ in range(2)]
-    _, made = rounds.accept(frame, state, twice, executor)
+    twice = [Exchange("birth", 10.0, NOTHING, nodes, np.ones((1, 40), bool), w) for _ in range(2)]
+    _, made = rounds.accept_bounded(frame, state, twice, executor)
     assert made == 1
 
 

@@ -46,21 +46,21 @@ def test_pairs_rows_and_parts_are_the_formula(make, seed):
         assert told == pytest.approx(x[i, j], rel=1e-9)
 
 
-def test_without_an_offset_parts_begin_at_the_average_pair():
+def test_without_an_offset_parts_begin_at_the_usual_dyad():
     u = np.random.default_rng(0).dirichlet(np.ones(K), N)
     w = np.random.default_rng(1).random((K, K))
     for loadings in (u, 5.0 * u):  # shares, and loadings that do not add up to 1
-        draw, mean = LinearDraw(sparse.csr_array(loadings), w), loadings.mean(axis=0)
+        draw = LinearDraw(sparse.csr_array(loadings), w)
         for i, j in PAIRS[:9].tolist():
-            start, factors, terms = draw.parts(i, j, nonnegative=True)
-            assert start == pytest.approx(mean @ w @ mean)
-            assert not factors
+            start, factors, terms = draw.parts(i, j, usual=0.2)
+            assert (start, factors) == (0.2, [])
             assert start + sum(part.value for part in terms) == pytest.approx(loadings[i] @ w @ loadings[j])
+    assert draw._replace(offset=0.1).parts(0, 1, usual=0.2).start == 0.1
 
 
-def test_a_node_without_memberships_has_less_than_the_average_pair():
+def test_a_node_without_memberships_has_less_than_the_usual_dyad():
     draw = LinearDraw(sparse.csr_array(np.array([[1.0], [1.0], [0.0]])), np.ones((1, 1)))
-    start, _, terms = draw.parts(0, 2, nonnegative=True)
+    start, _, terms = draw.parts(0, 2, usual=0.2)
     assert [part.kind for part in terms] == ["nothing"]
     assert start + terms[0].value == 0.0
 

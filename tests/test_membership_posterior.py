@@ -66,7 +66,7 @@ MODELS = {
     "LFRM": LFRM(init="klafter", n_burn=30, n_draws=60, random_state=0),
     "IRM": IRM(n_burn=30, n_draws=60, random_state=0),
     "MMSB": MMSB(n_communities=3, n_burn=60, n_draws=60, random_state=0),
-    "EPM": EPM(n_communities=6, n_burn=100, n_draws=60, random_state=0),
+    "EPM": EPM(n_communities=3, n_burn=100, n_draws=60, random_state=0),
 }
 
 

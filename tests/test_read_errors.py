@@ -25,10 +25,10 @@ BAD = {
     "binary": ("g.txt", b"a b\n\x00\x01\x02", "line 2.*binary"),
     "one column": ("g.txt", b"a\nb\n", "line 1.*two columns"),
     "one node": ("g.txt", b"a a\n", "1 nodes.*two or more"),
-    "not utf-8": ("g.txt", b"a b\na \xff\xfe\n", "encoding="),
-    "square of numbers": ("g.dat", b"0 1 0 0\n1 0 0 0\n0 0 0 1\n0 0 1 0\n", "as_graph"),
-    "square with names": ("g.csv", b",ann,bob,eve\nann,0,1,0\nbob,1,0,1\neve,0,1,0\n", "index_col=0"),
-    "small square with names": ("g.tsv", b"\tann\tbob\nann\t0\t1\nbob\t1\t0\n", "index_col=0"),
+    "neither utf-8 nor cp1252": ("g.txt", b"a b\na \xff\x81\n", "encoding="),
+    "square that may be a list": ("g.dat", b"1 2 3 4\n2 1 5 6\n3 2 1 7\n4 4 4 4\n", "matrix=True or matrix=False"),
+    "square with text": ("g.csv", b",ann,bob,eve\nann,0,1,0\nbob,1,lots,1\neve,0,1,0\n", "'lots'.*holds numbers"),
+    "square with other names": ("g.tsv", b"\tann\tbob\teve\nann\t0\t1\t0\nbob\t1\t0\t1\ncem\t0\t1\t0\n", "'ann' both"),
     "huge declared": ("g.txt", b"# nodes: 1000000000000\n0 1\n", "1,000,000,000,000 nodes"),
     "wrong gzip": ("g.txt.gz", b"a b\n", "no gzip data"),
     "cut gzip": ("g.txt.gz", gzip.compress(b"a b\n" * 1000)[:-20], "broken gzip"),
@@ -138,8 +138,29 @@ def test_the_line_is_right_in_later_blocks_and_behind_comments(tmp_path, monkeyp
 
 
 ROUGH = st.binary(max_size=200) | st.text(st.sampled_from('ab1 ,\t\n\r";#%*.-<>[]xé\0'), max_size=120).map(str.encode)
-SUFFIXES = [".txt", ".csv", ".net", ".gml", ".graphml", ".gexf", ".mtx", ".npz", ".mat", ".txt.gz", ".mtx.gz"]
-STARTS = [b"", b"*Vertices 3\n", MTX.encode() + b"3 3 2\n", b"a b 1\n", b"\x1f\x8b"]
+SUFFIXES = [
+    ".txt",
+    ".csv",
+    ".net",
+    ".gml",
+    ".graphml",
+    ".gexf",
+    ".mtx",
+    ".npz",
+    ".mat",
+    ".txt.gz",
+    ".mtx.gz",
+    ".dl",
+    ".xlsx",
+    ".pq",
+]
+DL = [
+    b"dl n=2\ndata:\n",
+    b"dl n=3 format=edgelist1 labels embedded\ndata:\n",
+    b"dl nr=2 nc=1\nrow labels:\na b\ndata:\n",
+]
+TABLES = [b"a b 1\n", b",a,b\na,0,1\n", b"0 1 1\n1 0 0\n", b"Von;Nach;Typ;\n", b"source,target,type\na,b,Directed\n"]
+STARTS = [b"", b"*Vertices 3\n", MTX.encode() + b"3 3 2\n", b"\x1f\x8b", b"\xff\xfea\0", b"sep=;\n", *DL, *TABLES]
 
 
 @given(ROUGH, st.sampled_from(SUFFIXES), st.sampled_from(STARTS))

@@ -9,7 +9,8 @@ from klafter import KLafter
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.search.sparse import engine
-from klafter.search.sparse.moves import disjoint, in_turns
+from klafter.search.sparse.affinities import as_affinities
+from klafter.search.sparse.exchange import disjoint, in_turns
 from klafter.search.sparse.state import as_problem, as_state
 from klafter.search.sparse.threads import ThreadPool
 
@@ -39,21 +40,25 @@ def test_steps_never_raise_the_objective_and_find_easy_groups(directed, counts):
     assert oracle.average_f1(truth, engine.memberships(problem, state).toarray()) > 0.95
 
 
+def fitted(graph, **options):
+    return KLafter(link="exposure", n_init=1, structure=0.0, **{"random_state": 0, **options}).fit(graph)
+
+
 def test_planted_overlapping_communities_are_found():
     graph, truth = make_overlapping(n=4000, random_state=3)
-    fit = engine.fit_sparse(graph, random_state=0)
-    found = engine.memberships(fit.problem, fit.state)
-    assert fit.converged
-    assert found.shape[1] == truth.n_communities
-    assert oracle.average_f1(truth.memberships, found) > 0.97
-    assert (np.diff([line.objective for line in fit.history]) <= 1e-6).all()
+    model = fitted(graph)
+    assert model.converged_
+    assert model.n_communities_ == truth.n_communities
+    assert oracle.average_f1(truth.memberships, model.memberships_) > 0.97
+    assert (np.diff([line.objective for line in model.history_]) <= 1e-6).all()
 
 
 def test_answer_does_not_depend_on_the_number_of_threads():
     graph, _ = make_overlapping(n=3000, random_state=5)
-    one, two = (engine.fit_sparse(graph, random_state=7, n_threads=n, max_iter=3) for n in (1, 2))
-    for a, b in zip(one.state, two.state):
-        np.testing.assert_array_equal(a, b)
+    one, two = (fitted(graph, random_state=7, n_jobs=n, max_iter=3) for n in (1, 2))
+    assert one.objective_ == two.objective_
+    np.testing.assert_array_equal(one.affinities_, two.affinities_)
+    assert (one.point_.memberships != two.point_.memberships).nnz == 0  # memberships and degree factors
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 30])
@@ -65,11 +70,16 @@ def test_graphs_with_nothing_to_find_are_fitted(n, kind, directed):
         links[0, 1] = 1
     if kind == "complete":
         links[:] = 1 - np.eye(n)
-    fit = engine.fit_sparse(Graph(links, directed=directed), random_state=0, max_iter=5)
-    draw = engine.draw(fit.problem, fit.state)
-    assert np.isfinite([line.objective for line in fit.history]).all()
-    assert draw.memberships.shape[0] == n
-    assert len(fit.state.size) <= (kind == "one link")
+    problem, rng = as_problem(Graph(links, directed=directed)), np.random.default_rng(0)
+    state = engine.init(problem, rng)
+    values = [engine.objective(problem, state)]
+    for _ in range(5):
+        state = engine.step(problem, state, rng)
+        values.append(engine.objective(problem, state))
+    state = engine.end(problem, state, rng, ThreadPool(1), bridges=True)
+    assert np.isfinite(values).all()
+    assert engine.draw(problem, state).memberships.shape[0] == n
+    assert len(state.size) <= (kind == "one link")
 
 
 def test_communities_that_all_lose_their_members_leave_sums_of_floats():
@@ -78,14 +88,13 @@ def test_communities_that_all_lose_their_members_leave_sums_of_floats():
     assert np.isfinite(model.objective_)
     problem = as_problem(graph)
     ones, nobody = np.ones(problem.n), sparse.csr_array((problem.n, 2))
-    state = as_state(problem, nobody, [1.0, 1.0], 0.1, ones, ones)
+    state = as_state(problem, nobody, as_affinities([1.0, 1.0]), 0.1, ones, ones)
     assert state.send_sum.dtype == state.receive_sum.dtype == float
 
 
 def test_no_community_is_empty_or_twice():
     graph, _ = make_overlapping(n=2000, community_size=100, random_state=1)
-    fit = engine.fit_sparse(graph, random_state=0)
-    z = engine.memberships(fit.problem, fit.state).toarray().astype(int)
+    z = fitted(graph).memberships_.toarray().astype(int)
     assert (z.sum(axis=0) > 1).all()
     assert len(np.unique(z.T, axis=0)) == z.shape[1]
 

@@ -1,4 +1,4 @@
-"""Objective, gains and worths of the sparse engine against N x N formulas."""
+"""Objective, gains and weights of the sparse engine against N x N formulas."""
 
 import numpy as np
 import oracles_sparse as oracle
@@ -10,11 +10,13 @@ from scipy import sparse
 from klafter.graph import Graph
 from klafter.jit.decorators import kernel
 from klafter.search.sparse import engine
-from klafter.search.sparse import kernels as sparse_kernels
 from klafter.search.sparse import membership_posterior as sparse_posterior
 from klafter.search.sparse.exchange import exchange_gain
-from klafter.search.sparse.exchange_kernels import apply_exchange
-from klafter.search.sparse.membership_posterior import FAINT, membership_posterior
+from klafter.search.sparse.kernels import flips as flip_kernels
+from klafter.search.sparse.kernels import links as link_kernels
+from klafter.search.sparse.kernels.exchange import apply_exchange
+from klafter.search.sparse.kernels.flips import FAINT, flip_scratch
+from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_room
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
@@ -25,17 +27,17 @@ NONE = np.zeros(0, np.int64)
 
 @kernel
 def join(ws, i, k):
-    sparse_kernels.join(ws, i, k)
+    link_kernels.join(ws, i, k)
 
 
 @kernel
 def flip(ws, i, k):
-    sparse_kernels.flip(ws, i, k)
+    link_kernels.flip(ws, i, k)
 
 
 @kernel
-def best_flip(ws, i, mine, seen, gain, back, touched):
-    return sparse_kernels.best_flip(ws, i, mine, seen, gain, back, touched)
+def best_flip(ws, i):
+    return flip_kernels.best_flip(ws, i, flip_scratch(ws))
 
 
 def random_case(seed, directed, counts, n=14, k=3):
@@ -93,8 +95,7 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
             trial = copy_state(state)
             flip(open_workspace(problem, trial), i, k)
             falls[k] = before - slow_objective(graph, problem, trial)
-        space = (np.zeros(size, bool), np.zeros(size, bool), np.zeros(size), np.zeros(size), np.zeros(size, np.int64))
-        k, gain = best_flip(open_workspace(problem, state), i, *space)
+        k, gain = best_flip(open_workspace(problem, state), i)
         assert max(falls.max(), 0.0) == pytest.approx(gain if k >= 0 else 0.0, abs=1e-8)
         assert k < 0 or falls[k] == pytest.approx(gain, abs=1e-9)
 
@@ -102,7 +103,7 @@ def test_best_flip_is_the_largest_fall_of_the_objective(directed, counts, seed):
 @cases
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, counts, seed):
+def test_the_posterior_is_the_chance_of_a_membership_given_all_the_rest(directed, counts, seed):
     graph, problem, state = random_case(seed, directed, counts)
     z = engine.memberships(problem, state).toarray()
     linked = graph.links.toarray() + graph.links.toarray().T > 0
@@ -115,7 +116,7 @@ def test_a_leaning_is_the_chance_of_a_membership_given_all_the_rest(directed, co
         assert posterior[i, k] == pytest.approx(probability if probability > FAINT else 0.0, abs=1e-9)
 
 
-def test_leanings_do_not_depend_on_how_many_nodes_are_done_at_once(monkeypatch):
+def test_the_posterior_does_not_depend_on_how_many_nodes_are_done_at_once(monkeypatch):
     _, problem, state = random_case(0, directed=False, counts=False)
     whole = membership_posterior(problem, state).toarray()
     monkeypatch.setattr(sparse_posterior, "AT_ONCE", 5)
@@ -125,7 +126,7 @@ def test_leanings_do_not_depend_on_how_many_nodes_are_done_at_once(monkeypatch):
 @cases
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), rounds=st.integers(0, 5))
-def test_a_trade_gains_what_the_objective_falls(directed, counts, seed, rounds):
+def test_an_exchange_gains_what_the_objective_falls(directed, counts, seed, rounds):
     graph, problem, state = random_case(seed, directed, counts)
     rng = np.random.default_rng(seed)
     start, everyone = members(problem, state)

@@ -34,8 +34,8 @@ fig, ax = plt.subplots(figsize=(8, 6), layout="constrained")
 plot_network(model, ax, labels=True)
 
 # %%
-# ``explain`` says what a circle contributes to one meeting. The parts add up to the log odds of the link under the
-# best fit; the probability averages over several fits and listens to the neighbourhood as well.
+# ``explain`` says what a circle contributes to one meeting. The parts add up to the log odds of the probability, which
+# averages over several fits and listens to the neighbourhood as well.
 
 print(model.explain("Gavroche", "Enjolras"))
 

@@ -13,6 +13,7 @@ from klafter.cli.evaluate import compare, tune
 from klafter.cli.export import datasets, export, report
 from klafter.cli.fitting import fit
 from klafter.cli.inspect_model import communities, explain, predict
+from klafter.cli.looking import look
 from klafter.cli.reproducing import reproduce
 from klafter.cli.sentences import SentenceGroup
 from klafter.cli.watching import watch
@@ -21,7 +22,8 @@ WELCOME = """\
 klafter finds overlapping communities in a network, their number, and the links that are likely but missing.
 
   klafter demo                              see it at work on a novel, in a minute
-  klafter fit friends.tsv -o friends.npz    fit your own edge list, CSV, GraphML, GML, Pajek, ...
+  klafter look friends.xlsx                 what would be read from your file, and what to check
+  klafter fit friends.tsv -o friends.npz    fit your own edge list, CSV, Excel, matrix, GraphML, Pajek, ...
   klafter communities friends.npz           who belongs together
   klafter predict friends.npz --top 20      the likeliest links nobody has seen
   klafter report friends.npz -o page.html   a page to look at
@@ -57,7 +59,7 @@ def start(
 
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Start": (demo, datasets),
+    "Start": (demo, datasets, look),
     "Find": (fit, tune, watch),
     "Look": (communities, predict, explain, report, export),
     "Judge": (compare, reproduce),

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from klafter.cli import completion
-from klafter.cli.fitting import FAMILIES, MODELS, GraphName, Read, check_values, make_model, run_fit
-from klafter.cli.inputs import check_output, load_graph
+from klafter.cli.fitting import FAMILIES, MODELS, check_values, make_model, run_fit
+from klafter.cli.inputs import check_output
 from klafter.cli.progress import watched
+from klafter.cli.reading import (
+    Binarize,
+    Directed,
+    GraphName,
+    Header,
+    Hidden,
+    Nodes,
+    Read,
+    Sheet,
+    Weight,
+    read_network,
+    tell_graph,
+)
 from klafter.cli.screen import Column, Json, Quiet, counted, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
@@ -36,7 +49,13 @@ def tune(
     offdiagonal_scales: Annotated[str | None, typer.Option(help="Scales of affinities between to try.")] = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the dyads, each hidden once.")] = 5,
     family: Annotated[str, typer.Option(help="bernoulli, poisson or gaussian.", autocompletion=FAMILIES)] = "bernoulli",
-    binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
+    directed: Directed = None,
+    weight: Weight = "auto",
+    header: Header = None,
+    sheet: Sheet = None,
+    nodes: Nodes = None,
+    hidden: Hidden = None,
+    binarize: Binarize = False,
     read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -53,19 +72,21 @@ def tune(
 
     `klafter tune karate --penalties 0 --temperatures 0.7,1 --weight-scales 1,3`
     """
+    from klafter.cli.facts import describe_graph
     from klafter.models import KLafter, KLafterCV
 
     check_output(output, graph)
-    network = load_graph(graph, read=read)
-    network = network.binarize() if binarize else network
+    network = read_network(graph, directed, weight, header, sheet, nodes, hidden, binarize, read)
     check_values(network, KLafter(family=family))
+    if not (as_json or quiet):
+        tell_graph(graph, network)
     others = {
         "temperatures": temperatures,
         "weight_scales": weight_scales,
         "offdiagonal_scales": offdiagonal_scales,
     }
-    grids = {name: numbers(text) for name, text in others.items() if text is not None}
-    how = {"cv": folds, "n_jobs": jobs, "random_state": seed}
+    grids: dict[str, Any] = {name: numbers(text) for name, text in others.items() if text is not None}
+    how: dict[str, Any] = {"cv": folds, "n_jobs": jobs, "random_state": seed}
     search = KLafterCV(numbers(penalties), **grids, estimator=KLafter(family=family), **how)
     interrupted = run_fit(search, network, quiet or as_json)
     search.save(output)
@@ -74,7 +95,15 @@ def tune(
     rows = [{**setting, **{key: table[key][i] for key in keys}} for i, setting in enumerate(table["params"])]
     if as_json:
         best = {"best": search.best_params_, "score": search.best_score_, "communities": search.n_communities_}
-        print_json({**best, "settings": rows, "file": str(output), "interrupted": interrupted})
+        print_json(
+            {
+                "graph": describe_graph(network),
+                **best,
+                "settings": rows,
+                "file": str(output),
+                "interrupted": interrupted,
+            }
+        )
     elif not quiet:
         show_settings(rows, search, output)
     if interrupted:
@@ -104,7 +133,13 @@ def compare(
         str, typer.Option(help="clean, or entries as in the paper.", autocompletion=PROTOCOLS)
     ] = "clean",
     results: Annotated[Path | None, typer.Option(help="Keep runs in this JSON file and go on from it.")] = None,
-    binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.")] = False,
+    directed: Directed = None,
+    weight: Weight = "auto",
+    header: Header = None,
+    sheet: Sheet = None,
+    nodes: Nodes = None,
+    hidden: Hidden = None,
+    binarize: Binarize = False,
     read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -119,16 +154,18 @@ def compare(
 
     `klafter compare karate --results karate.json --json`
     """
+    from klafter.cli.facts import describe_graph
     from klafter.evaluation import BASELINES
     from klafter.evaluation import compare as run_comparison
 
     if results is not None:
         check_output(results, graph)
     chosen = [make_model(name.strip(), {"n_jobs": jobs}) for name in models.split(",")]
-    network = load_graph(graph, read=read)
-    network = network.binarize() if binarize else network
+    network = read_network(graph, directed, weight, header, sheet, nodes, hidden, binarize, read)
     for model in chosen:
         check_values(network, model, chosen=False)
+    if not (as_json or quiet):
+        tell_graph(graph, network)
     total, done = splits * (len(chosen) + len(BASELINES)), 0
     with watched(quiet or as_json) as meter:
 
@@ -144,7 +181,8 @@ def compare(
         except KeyboardInterrupt:
             raise Interrupted(interrupted_sentence(results)) from None
     if as_json:
-        print_json({"title": found.title, "rows": found.rows, "records": list(found.records)})
+        read_as = {"graph": describe_graph(network), "title": found.title}
+        print_json({**read_as, "rows": found.rows, "records": list(found.records)})
         return
     show_comparison(found)
 

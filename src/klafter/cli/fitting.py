@@ -8,31 +8,29 @@ from typing import Annotated, Any
 import typer
 
 from klafter.cli import completion
-from klafter.cli.inputs import check_output, load_graph, parse_settings, read_pairs
+from klafter.cli.inputs import check_output, parse_settings
 from klafter.cli.progress import watched
+from klafter.cli.reading import (
+    Binarize,
+    Directed,
+    GraphName,
+    Header,
+    Hidden,
+    Nodes,
+    Read,
+    Sheet,
+    Weight,
+    read_network,
+    tell_graph,
+)
 from klafter.cli.screen import Json, Quiet, counted, print_json, say
-from klafter.cli.sentences import Interrupted, Mistake
+from klafter.cli.sentences import Interrupted, Mistake, did_you_mean
 from klafter.models.interrupt import Interrupt
 
 MODELS = {"klafter": "KLafter", "paper": "PaperKLafter", "lfrm": "LFRM", "irm": "IRM", "mmsb": "MMSB", "epm": "EPM"}
 FAMILIES = completion.one_of("bernoulli", "poisson", "gaussian")
-GraphName = Annotated[
-    str,
-    typer.Argument(
-        metavar="GRAPH", help="A file of links, or the name of a data set.", autocompletion=completion.graphs
-    ),
-]
 WITHOUT_GAUSSIAN = ("IRM", "EPM")
-SEARCH, INPUT = "What to look for", "How to read the graph"
-Read = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--read",
-        metavar="NAME=VALUE",
-        help="Any other option of the reader: encoding=latin-1, header=no, delimiter=;, relation=advice.",
-        rich_help_panel=INPUT,
-    ),
-]
+SEARCH = "What to look for"
 
 
 def fit(
@@ -63,19 +61,14 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
     jobs: Annotated[int, typer.Option(help="Restarts side by side; -1 for all cores. The result is the same.")] = -1,
-    directed: Annotated[
-        bool | None,
-        typer.Option("--directed/--undirected", help="What links are.", rich_help_panel=INPUT, show_default="as found"),
-    ] = None,
-    weight: Annotated[str, typer.Option(help="Column of link values, or none.", rich_help_panel=INPUT)] = "auto",
-    binarize: Annotated[bool, typer.Option("--binarize", help="Every link is 1.", rich_help_panel=INPUT)] = False,
-    nodes: Annotated[
-        Path | None, typer.Option(help="Table of nodes and their attributes.", rich_help_panel=INPUT)
-    ] = None,
+    directed: Directed = None,
+    weight: Weight = "auto",
+    header: Header = None,
+    sheet: Sheet = None,
+    nodes: Nodes = None,
+    hidden: Hidden = None,
+    binarize: Binarize = False,
     read: Read = None,
-    hidden: Annotated[
-        Path | None, typer.Option(help="Pairs that nobody observed, two nodes a line.", rich_help_panel=INPUT)
-    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -100,12 +93,8 @@ def fit(
     given = {"family": family, "penalty": penalty, "n_communities": communities, "n_init": restarts, "n_smooth": smooth}
     parameters = {**given, "n_jobs": jobs, "random_state": seed, **parse_settings(option or [])}
     estimator = make_model(model, parameters)
-    network = load_graph(graph, directed, read, weight=None if weight == "none" else weight, nodes=nodes)
-    network = network.binarize() if binarize else network
+    network = read_network(graph, directed, weight, header, sheet, nodes, hidden, binarize, read)
     check_values(network, estimator)
-    if hidden is not None:
-        lines = hidden.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-        network = network.hide(read_pairs(network, lines, str(hidden)))
     interrupted = run_fit(estimator, network, quiet or as_json)
     estimator.save(output)
     if report is not None:
@@ -122,13 +111,16 @@ def make_model(name: str, parameters: dict[str, Any]):
     kind = getattr(models, MODELS.get(name, ""), None)
     if kind is None:
         there = [known for known, title in MODELS.items() if hasattr(models, title)]
-        raise Mistake(f"There is no model {name!r}; choose one of {', '.join(there)}.")
+        raise Mistake(f"There is no model {name!r}; choose one of {', '.join(there)}.{did_you_mean(name, there)}")
     known = kind().get_params(deep=False)
     # how many run side by side changes no result: a model that runs alone is not told
     given = {k: v for k, v in parameters.items() if v is not None and (k != "n_jobs" or k in known)}
     unknown = [key for key in given if key not in known]
     if unknown:
-        raise Mistake(f"{kind.__name__} has no parameter {unknown[0]!r}; it has {', '.join(known)}.")
+        raise Mistake(
+            f"{kind.__name__} has no parameter {unknown[0]!r}; it has {', '.join(known)}."
+            + did_you_mean(unknown[0], known)
+        )
     return kind(**given)
 
 
@@ -184,7 +176,7 @@ def write_report(model, path: Path, title: str | None = None) -> None:
 
 def tell(model, source: str, output: Path, report: Path | None, interrupted: bool, as_json: bool, quiet: bool) -> None:
     """What came out, and what to do next."""
-    from klafter.cli.facts import describe_fit, describe_graph, graph_sentence
+    from klafter.cli.facts import describe_fit, describe_graph
 
     result = describe_fit(model)
     if as_json:
@@ -193,7 +185,7 @@ def tell(model, source: str, output: Path, report: Path | None, interrupted: boo
         return
     if quiet:
         return
-    say(f"{source}: {graph_sentence(model.graph_)}")
+    tell_graph(source, model.graph_)
     alone = f", {counted(result['unassigned'], 'node')} in none" if result["unassigned"] else ""
     say(f"{counted(result['communities'], 'community')}{alone}, found in {result['seconds']:.1f} s.", "bold")
     for note in result["notes"]:

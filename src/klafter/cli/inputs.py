@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from klafter.cli.sentences import Mistake
+from klafter.cli.sentences import Mistake, did_you_mean
 
 if TYPE_CHECKING:
     from klafter.graph import Graph
@@ -31,12 +32,24 @@ def load_graph(name: str, directed: bool | None = None, read: list[str] | None =
 
     known = name.removeprefix(PREFIX)
     if known not in DATASETS:
-        what = "data set" if name.startswith(PREFIX) else "file and no data set"
-        raise Mistake(f"There is no {what} {known!r}; klafter datasets lists the data sets.")
-    graph = load_dataset(known)
+        raise no_such_file(name, DATASETS)
+    weight = options.pop("weight", "auto")
+    if options or weight not in ("auto", None):
+        option = next(iter(options), "weight")
+        raise Mistake(f"{known} is a data set, which is read in one way; --{option} goes with a file.")
+    graph = load_dataset(known) if weight == "auto" else load_dataset(known).binarize()
     if directed is None or directed == graph.directed:
         return graph
     return graph.replace(directed=True) if directed else graph.symmetrize()
+
+
+def no_such_file(name: str, datasets: Iterable[str] = ()) -> Mistake:
+    """That there is neither file nor data set of a name, and which ones are spelled like it."""
+    known, folder = name.removeprefix(PREFIX), Path(name).parent
+    what = "data set" if name.startswith(PREFIX) else "file and no data set" if datasets else "file"
+    files = [] if name.startswith(PREFIX) or not folder.is_dir() else [str(path) for path in folder.iterdir()]
+    where = "; klafter datasets lists the data sets" if datasets else ""
+    return Mistake(f"There is no {what} {known!r}{where}.{did_you_mean(known, [*datasets, *files])}")
 
 
 def parse_settings(settings: list[str], option: str = "--set") -> dict[str, Any]:
@@ -63,7 +76,10 @@ def check_reading(options: dict[str, Any]) -> dict[str, Any]:
         known = [name for name in signature(read_graph).parameters if name != "path"]
         unknown = [name for name in options if name not in known]
         if unknown:
-            raise Mistake(f"A graph is read with {', '.join(known)}; {unknown[0]!r} is none of them.")
+            raise Mistake(
+                f"A graph is read with {', '.join(known)}; {unknown[0]!r} is none of them."
+                + did_you_mean(unknown[0], known)
+            )
     return options
 
 
@@ -86,17 +102,22 @@ def check_output(path: Path, source: str | None = None) -> Path:
 
 
 def find_pairs(graph: Graph, words: list[str]) -> list[tuple]:
-    """The pairs that arguments mean: a file, - for stdin, "a b" in one argument, or two nodes in two."""
+    """The pairs that arguments mean: a file, - for stdin, nodes two by two, or "a b" in each argument."""
     if len(words) == 1 and words[0] == "-":
         return read_pairs(graph, sys.stdin.read().splitlines(), "stdin")
     if len(words) == 1 and Path(words[0]).is_file():
-        text = Path(words[0]).read_text(encoding="utf-8-sig", errors="replace")
-        return read_pairs(graph, text.splitlines(), words[0])
-    if len(words) == 1:
-        words = _two_nodes(graph, words[0])
-    if len(words) != 2:
-        raise Mistake('Pairs are a file, two nodes, or "a b"; these are ' + f"{len(words)} arguments.")
-    return [find_pair(graph, words)]
+        return read_pairs(graph, text_lines(Path(words[0])), words[0])
+    nodes = [_is_node(graph, word) for word in words]
+    if len(words) == 1 or not (all(nodes) or _look_like_nodes(words, nodes)):
+        return [find_pair(graph, _two_nodes(graph, word)) for word in words]
+    if len(words) % 2:
+        raise Mistake(f"Nodes make pairs two by two; these are {len(words)}, and {words[-1]!r} has no partner.")
+    return [find_pair(graph, words[k : k + 2]) for k in range(0, len(words), 2)]
+
+
+def _look_like_nodes(words: list[str], nodes: list[bool]) -> bool:
+    """Whether arguments are single nodes, some of them misspelt, rather than a pair each."""
+    return any(nodes) or not all(any(mark in word for mark in " ,;\t") for word in words)
 
 
 def find_node(graph: Graph, name: str):
@@ -134,6 +155,17 @@ def _is_node(graph: Graph, name: str) -> bool:
     except KeyError:
         return False
     return True
+
+
+def text_lines(path: Path) -> list[str]:
+    """The lines of a file of text: UTF-8, UTF-16 with its mark, or else as Windows writes it."""
+    data = path.read_bytes()
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace").splitlines()
+    try:
+        return data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace").splitlines()
 
 
 def read_pairs(graph: Graph, lines: list[str], source: str) -> list[tuple]:

@@ -14,6 +14,7 @@ from klafter.cli.sentences import Mistake
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that klafter fit wrote.")]
 NUMBER: dict[str, Any] = {"justify": "right", "no_wrap": True}
+PARTS = 20  # of an explanation on the screen
 
 
 def communities(
@@ -83,7 +84,10 @@ def name_members(names: list, most: int, starred: Collection = ()) -> str:
 def predict(
     model: Model,
     pairs: Annotated[
-        list[str] | None, typer.Argument(metavar="[PAIRS]", help='A file with two nodes a line, "a b", or - for stdin.')
+        list[str] | None,
+        typer.Argument(
+            metavar="[PAIRS]", help='Nodes two by two, "a b", a file with two nodes a line, or - for stdin.'
+        ),
     ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="The likeliest links nobody has seen.")] = None,
     hidden_only: Annotated[bool, typer.Option("--hidden-only", help="With --top: only among hidden pairs.")] = False,
@@ -93,7 +97,9 @@ def predict(
 
     **Examples**
 
-    `klafter predict friends.npz "ann bob"`
+    `klafter predict friends.npz ann bob`
+
+    `klafter predict friends.npz "Ann Lee" Bo Cem "Dan Ray"`
 
     `klafter predict friends.npz pairs.tsv --json`
 
@@ -152,21 +158,16 @@ def explain(
     if as_json:
         parts = [{"what": what, "value": value} for what, value in found.parts]
         known = fitted.graph_.links[fitted.graph_.index(first), fitted.graph_.index(second)]
-        print_json({"source": first, "target": second, "probability": found.probability, "link": known, "parts": parts})
+        odds = {"probability": found.probability, "log_odds": found.log_odds}
+        print_json({"source": first, "target": second, **odds, "link": known, "parts": parts, "totals": found.totals})
         return
-    show_explanation(found, fitted)
+    show_explanation(found)
 
 
-# what the parts of a prediction are parts of
-UNITS = {"exposure": "rates of links", "rate": "rates of links", "logit": "log odds", "log": "logarithms of the value"}
-
-
-def show_explanation(found, model) -> None:
-    """The parts of one predicted link, and why their sum is not quite the probability."""
+def show_explanation(found) -> None:
+    """The parts of one predicted link, what they add up to, and how much of that each kind has."""
     columns = [("for or against", NUMBER), ("what", {})]
-    rows = [(f"{value:+#.3g}", what) for what, value in found.parts]
+    rows = [(f"{value:+.2f}", what) for what, value in found.largest(PARTS)]
     show_table(f"{found.source} - {found.target}: probability of a link {found.probability:.3f}", columns, rows)
-    heard = f"averages {counted(len(model.draws_), 'draw')}" if len(model.draws_) > 1 else "is that of the best fit"
-    expert = " and listens to how their neighbours are linked" if model.structure else ""
-    unit = UNITS.get(model.response_, "parts of the value")
-    say(f"In the best fit these {unit} add up to {found.predictor:+#.3g}; the probability {heard}{expert}.")
+    totals = ", ".join(f"{kind} {value:+.2f}" for kind, value in found.totals.items())
+    say(f"These add up to {found.log_odds:+.2f}, the log odds of that probability: {totals}.")

@@ -12,7 +12,7 @@ import typer
 from klafter.cli import completion
 from klafter.cli.progress import watched
 from klafter.cli.screen import Json, Quiet, print_json, say
-from klafter.cli.sentences import Mistake
+from klafter.cli.sentences import Mistake, did_you_mean
 
 PARTS = ("all", "table1", "table2", "figure1", "convergence")
 
@@ -41,7 +41,9 @@ def reproduce(
     from klafter.evaluation import reproduce as paper
 
     if part not in PARTS:
-        raise Mistake(f"There is no part {part!r} of the paper here; choose one of {', '.join(PARTS)}.")
+        raise Mistake(
+            f"There is no part {part!r} of the paper here; choose one of {', '.join(PARTS)}.{did_you_mean(part, PARTS)}"
+        )
     results.mkdir(parents=True, exist_ok=True)
     measure = getattr(paper, part)
     with watched(quiet or as_json) as meter:

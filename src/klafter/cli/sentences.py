@@ -10,8 +10,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 import typer
 from typer.core import TyperGroup
@@ -20,6 +23,21 @@ from klafter.cli.screen import plain
 
 # what the library tells a programmer to pass, and what to type instead
 SHELL_WORDS = {
+    "pass header=True": "say --header",
+    "pass header=False": "say --no-header",
+    "pass nodes=True": "say --nodes auto",
+    "read without sheet=": "leave --sheet out",
+    "choose with sheet=": "choose with --sheet",
+    "pass weight= to name": "say --weight to name",
+    "pass encoding= if": "say --read encoding= if",
+    "and nodes= if": "and --nodes if",
+    "pass two_mode=True": "say --read two_mode=yes",
+    "pass two_mode=False": "say --read two_mode=no",
+    "read without two_mode=": "leave two_mode out",
+    "pass matrix=True or matrix=False": "say --read matrix=yes or matrix=no",
+    "pass nodes_header=True": "say --read nodes_header=yes",
+    "pass nodes_header=False": "say --read nodes_header=no",
+    "pass decimal=','": "say --read decimal=,",
     "pass directed=True": "say --directed",
     "pass directed=False": "say --undirected",
     "pass weight=None": "say --weight none",
@@ -32,6 +50,8 @@ SHELL_WORDS = {
     "klafter.as_graph(X).binarize()": "--binarize",
     "klafter.as_graph(X).symmetrize()": "--read directed=false",
 }
+_WEIGHT = re.compile(r"pass weight=['\"]?([^'\"\s]+)['\"]?(?= if)")
+_ENCODING = re.compile(r"pass encoding='([\w-]+)'")
 FAULT, MISTAKE, INTERRUPTED, UNREAD = 1, 2, 130, 141
 
 
@@ -47,7 +67,14 @@ def in_shell_words(text: str) -> str:
     """A sentence of the library with options as the command line has them."""
     for words, typed in SHELL_WORDS.items():
         text = text.replace(words, typed)
-    return text
+    return _WEIGHT.sub(r"say --weight \1", _ENCODING.sub(r"say --read encoding=\1", text))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence with the names that are spelled much like this one; empty if none is."""
+    near = get_close_matches(name.lower(), {word.lower(): word for word in known}, 3, 0.6)
+    found = [word for word in known if word.lower() in near]
+    return f" Did you mean {' or '.join(sorted(found, key=lambda word: near.index(word.lower())))}?" if found else ""
 
 
 class SentenceGroup(TyperGroup):
@@ -97,6 +124,6 @@ def verdict(error: Exception) -> tuple[int, str]:
 
 def _usage(error) -> str:
     """What typer found wrong, and where help is."""
-    message = error.format_message().rstrip(".")
+    message = error.format_message().rstrip(".?")
     context = getattr(error, "ctx", None)
     return f"{message}; see {context.command_path if context else 'klafter'} --help."

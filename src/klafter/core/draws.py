@@ -77,27 +77,23 @@ class LinearDraw(NamedTuple):
             x += g * v[rows].toarray()
         return x
 
-    def parts(self, i: int, j: int, covariates: Iterable[Any] = (), *, nonnegative: bool = False) -> Parts:
-        """x of one dyad from the offset on.
+    def parts(self, i: int, j: int, covariates: Iterable[Any] = (), usual: float = 0.0) -> Parts:
+        """x of one dyad from the offset on; without one, from the ``usual`` x of dyads on.
 
-        Without an offset, where x cannot be negative (``nonnegative``), from the average pair on, whose memberships
-        m have x = m' W m. A community's term is then the difference to that, in proportion to the pair's memberships:
-        u_ik u_jl (W_kl - m' W m / c_i c_j), c the sums of memberships, 1 for IRM and MMSB.
+        A community's term is then the difference to that, in proportion to the memberships of the two:
+        u_ik u_jl (W_kl - usual / c_i c_j), c the sums of memberships, 1 for IRM and MMSB.
         """
-        start, usual = float(self.offset), 0.0
+        w, usual = self.affinities, 0.0 if self.offset else usual
         mine, theirs = _row(self.memberships, i), _row(self.memberships, j)
         both = sum(a for _, a in mine) * sum(b for _, b in theirs)
-        if nonnegative and not self.offset:
-            start = self._average()
-            usual = start / both if both else 0.0
-        w = self.affinities
-        terms = [Part(COMMUNITIES, float(a * (w[k, m] - usual) * b), k, m) for k, a in mine for m, b in theirs]
-        if start != self.offset and not both:
-            terms.append(Part(NOTHING, -start))
+        less = usual / both if both else 0.0
+        terms = [Part(COMMUNITIES, float(a * (w[k, m] - less) * b), k, m) for k, a in mine for m, b in theirs]
+        if not both:
+            terms.append(Part(NOTHING, -usual))
         if self.sender is not None and self.receiver is not None:
             terms += [Part(SENDER, float(self.sender[i])), Part(RECEIVER, float(self.receiver[j]))]
         terms += [Part(COVARIATE, float(g * v[i, j]), t) for t, (g, v) in enumerate(self._weighed(covariates))]
-        return Parts(start, [], [part for part in terms if part.value])
+        return Parts(self.offset + usual, [], [part for part in terms if part.value])
 
     def attracting(self) -> sparse.csr_array | None:
         """Which communities draw which; None: each itself, as far as can be said without knowing what x means."""
@@ -105,10 +101,6 @@ class LinearDraw(NamedTuple):
 
     def _weighed(self, covariates: Iterable[Any]) -> Iterator[tuple[float, Any]]:
         return zip(self.coefficients if self.coefficients is not None else (), covariates)
-
-    def _average(self) -> float:
-        mean = np.asarray(self.memberships.mean(axis=0)).ravel()
-        return float(mean @ (self.affinities @ mean))
 
 
 class ExposureDraw(NamedTuple):
@@ -134,7 +126,7 @@ class ExposureDraw(NamedTuple):
         inside = _bilinear_rows(self.memberships, self.affinities, rows) + self.background
         return self.send[rows, None] * self.receive * inside
 
-    def parts(self, i: int, j: int, covariates: Iterable[Any] = (), *, nonnegative: bool = True) -> Parts:
+    def parts(self, i: int, j: int, covariates: Iterable[Any] = (), usual: float = 0.0) -> Parts:
         """x of one dyad from the background on: degree factors multiply it, then communities add."""
         w, scale = self.affinities, float(self.send[i] * self.receive[j])
         mine, theirs = _row(self.memberships, i), _row(self.memberships, j)

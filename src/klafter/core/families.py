@@ -12,9 +12,10 @@ ask it only for what it declares; a family that declares nothing is right everyw
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from klafter.core.responses import CLIP, RESPONSES, Response, bernoulli_response
 from klafter.jit.decorators import kernel
@@ -123,7 +124,7 @@ class Family:
     nonnegative: bool = False  # x >= 0, and so is every parameter
     responds: Response | None = None  # the response, where ``core.responses`` has none of this name
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Refuse a code whose loss or derivatives nobody wrote."""
         for formula in (loss, slope, curvature):
             if np.isnan([getattr(formula, "py_func", formula)(self.law(), y, 0.5) for y in (0.0, 1.0)]).any():
@@ -143,15 +144,15 @@ class Family:
         )  # fmt: skip
 
 
-def _is_binary(y):
+def _is_binary(y: NDArray[Any]) -> bool:
     return bool(np.isin(y, (0.0, 1.0)).all())
 
 
-def _is_count(y):
+def _is_count(y: NDArray[Any]) -> bool:
     return bool((y >= 0).all() and (y == np.floor(y)).all())
 
 
-def _cloglog(x):
+def _cloglog(x: Any) -> Any:
     return -np.expm1(-np.exp(np.minimum(x, CLIP)))
 
 
@@ -191,7 +192,7 @@ FAMILIES = {
 RESPONSES.update({family.response: family.responds for family in FAMILIES.values() if family.responds})
 
 
-def check_values(family: Family, values, who: str, cure: str = "") -> None:
+def check_values(family: Family, values: NDArray[Any], who: str, cure: str = "") -> None:
     """Refuse link values that the family cannot have produced, with a cure: the family's unless one is given."""
     if len(values) and not family.allows(values):
         low, high = min(0.0, values.min()), values.max()

@@ -12,7 +12,7 @@ from klafter.jit.decorators import bare, kernel
 
 def objective(problem: Problem, state: State) -> float:
     """Q of a state; communities without members cost nothing."""
-    return total(open_workspace(problem, state))
+    return float(total(open_workspace(problem, state)))
 
 
 @kernel

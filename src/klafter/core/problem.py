@@ -11,9 +11,10 @@ and g is the objective of Arora et al. (IJCAI 2018); T = 1 is minus the log post
 model of Miller, Griffiths and Jordan (NIPS 2009) with alpha = exp(-lambda^2).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from klafter.core.families import Law
 from klafter.graph import Dyads, Graph, Rows
@@ -60,8 +61,8 @@ class State(NamedTuple):
 
 
 def make_priors(
-    penalty=1.0, temperature=1.0, weight_scale=3.0, offdiagonal_scale=None, sociality_scale=1.0,
-    coefficient_scale=3.0, offset_scale=10.0,
+    penalty: float = 1.0, temperature: float = 1.0, weight_scale: float = 3.0, offdiagonal_scale: float | None = None,
+    sociality_scale: float = 1.0, coefficient_scale: float = 3.0, offset_scale: float = 10.0,
 ) -> Priors:  # fmt: skip
     """Prices from scales (standard deviations)."""
     off = weight_scale if offdiagonal_scale is None else offdiagonal_scale
@@ -71,7 +72,9 @@ def make_priors(
     return Priors(float(penalty), float(temperature), *map(float, precisions))
 
 
-def make_problem(graph: Graph, law: Law, priors: Priors, *, offset=True, sociality=True, counts=False) -> Problem:
+def make_problem(
+    graph: Graph, law: Law, priors: Priors, *, offset: bool = True, sociality: bool = True, counts: bool = False
+) -> Problem:
     """The problem of a graph."""
     lower = 0.0 if law.nonnegative else -BOUND
     dyads = graph.dyads
@@ -105,12 +108,12 @@ def copy_state(state: State) -> State:
     return State(state.z.copy(), state.w.copy(), state.offset.copy(), sender, receiver, state.coefficients.copy())
 
 
-def keep_communities(state: State, keep) -> State:
+def keep_communities(state: State, keep: NDArray[Any]) -> State:
     """The state with only some of its communities."""
     return state._replace(z=np.ascontiguousarray(state.z[keep]), w=np.ascontiguousarray(state.w[keep][:, keep]))
 
 
-def add_communities(state: State, members: np.ndarray, w_diagonal) -> State:
+def add_communities(state: State, members: np.ndarray, w_diagonal: ArrayLike) -> State:
     """The state with further communities, (m, n) of 0/1, that touch the others with weight 0."""
     k, m = len(state.z), len(members)
     w = np.zeros((k + m, k + m))

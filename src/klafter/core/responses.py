@@ -6,10 +6,12 @@ identity     y ~ Normal(x, 1 / precision)  probability  p = x
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit, gammaln, ndtr, xlogy
+
+Formula: TypeAlias = Callable[..., Any]  # of numbers and of arrays
 
 CLIP = 300.0  # of x in e^x: far beyond certainty, and two such factors do not overflow
 
@@ -17,16 +19,21 @@ CLIP = 300.0  # of x in e^x: far beyond certainty, and two such factors do not o
 class Response(NamedTuple):
     """Mean of y, probability of a link, a draw and the log density of y, from x (and the precision, if any)."""
 
-    mean: Callable
-    probability: Callable
-    draw: Callable
-    log_density: Callable
+    mean: Formula
+    probability: Formula
+    draw: Formula
+    log_density: Formula
     binary: bool = False  # y is 0 or 1: its mean is the probability of a link
-    nonnegative: bool = False  # x >= 0, and at 0 a link is impossible: communities only attract
     logarithmic: bool = False  # x is the logarithm of the mean
+    inverse: Formula | None = None  # x of a probability, of those with x >= 0
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether x >= 0, and at 0 a link is impossible: communities only attract."""
+        return self.inverse is not None
 
 
-def bernoulli_response(probability: Callable, *, nonnegative: bool = False) -> Response:
+def bernoulli_response(probability: Formula, inverse: Formula | None = None) -> Response:
     """Links that are there with a probability."""
     return Response(
         mean=probability,
@@ -36,18 +43,18 @@ def bernoulli_response(probability: Callable, *, nonnegative: bool = False) -> R
             np.clip(np.where(y > 0, probability(x), 1 - probability(x)), 1e-300, 1)
         ),
         binary=True,
-        nonnegative=nonnegative,
+        inverse=inverse,
     )
 
 
-def _poisson(rate: Callable, *, logarithmic: bool) -> Response:
+def _poisson(rate: Formula, inverse: Formula | None = None) -> Response:
     return Response(
         mean=rate,
         probability=lambda x, precision=1.0: -np.expm1(-rate(x)),
         draw=lambda x, rng, precision=1.0: rng.poisson(rate(x)).astype(float),
         log_density=lambda y, x, precision=1.0: xlogy(y, rate(x)) - rate(x) - gammaln(y + 1),
-        nonnegative=not logarithmic,
-        logarithmic=logarithmic,
+        logarithmic=inverse is None,
+        inverse=inverse,
     )
 
 
@@ -61,12 +68,16 @@ def _normal() -> Response:
     )
 
 
+def _exposure(p: float) -> float:
+    return float(-np.log1p(-p))
+
+
 # families with a response of their own add it here: see ``Family.responds``
 RESPONSES = {
     "logit": bernoulli_response(expit),
-    "exposure": bernoulli_response(lambda x: -np.expm1(-np.maximum(x, 0.0)), nonnegative=True),
-    "probability": bernoulli_response(lambda x: np.clip(x, 0.0, 1.0), nonnegative=True),
-    "log": _poisson(lambda x: np.exp(np.minimum(x, CLIP)), logarithmic=True),
-    "rate": _poisson(lambda x: np.maximum(x, 0.0), logarithmic=False),
+    "exposure": bernoulli_response(lambda x: -np.expm1(-np.maximum(x, 0.0)), _exposure),
+    "probability": bernoulli_response(lambda x: np.clip(x, 0.0, 1.0), float),
+    "log": _poisson(lambda x: np.exp(np.minimum(x, CLIP))),
+    "rate": _poisson(lambda x: np.maximum(x, 0.0), _exposure),
     "identity": _normal(),
 }

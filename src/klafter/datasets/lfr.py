@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from klafter.core.draws import Draw
+from klafter.core.draws import LinearDraw
 from klafter.datasets.lfr_links import link_inside, link_outside
 from klafter.datasets.lfr_places import draw_degrees, draw_places
 from klafter.datasets.lfr_plan import Plan, check_plan
@@ -131,7 +131,7 @@ def _graph(pairs: Pairs, weights: np.ndarray | None, n: int, directed: bool) -> 
     return Graph(sparse.csr_array((values, (pairs.first, pairs.second)), shape=(n, n)), directed=directed)
 
 
-def _expected_links(pairs: Pairs, n: int, k: int, directed: bool) -> Draw:
+def _expected_links(pairs: Pairs, n: int, k: int, directed: bool) -> LinearDraw:
     """x_ij = sum over communities, and all that is outside, of (links of i there) (links of j there) / (ends there).
 
     With direction, memberships are the links that go out there, beside those that come in.
@@ -140,6 +140,6 @@ def _expected_links(pairs: Pairs, n: int, k: int, directed: bool) -> Draw:
     sent, received = (sparse.csr_array((ones, (i, pairs.group)), shape=(n, k + 1)) for i in (pairs.first, pairs.second))
     m = np.maximum(np.bincount(pairs.group, minlength=k + 1), 1)
     if not directed:
-        return Draw(sparse.csr_array(sent + received), sparse.csr_array(sparse.diags_array(1 / (2 * m))))
+        return LinearDraw(sparse.csr_array(sent + received), sparse.csr_array(sparse.diags_array(1 / (2 * m))))
     affinities = sparse.diags_array(1 / m, offsets=k + 1, shape=(2 * (k + 1), 2 * (k + 1)))
-    return Draw(sparse.hstack([sent, received], format="csr"), sparse.csr_array(affinities))
+    return LinearDraw(sparse.hstack([sent, received], format="csr"), sparse.csr_array(affinities))

@@ -12,6 +12,8 @@ from scipy import sparse
 from klafter.graph import checks
 from klafter.graph.graph import Graph
 
+_RECIPROCAL = 10  # a directed list has at least one pair in this many in both orders
+
 
 class Edges(NamedTuple):
     """Links by the rows of their ends; `weight` is None where every link counts 1."""
@@ -32,8 +34,8 @@ def assemble(
 ) -> Graph:
     """The graph of a list of links. Repeated links are summed if they have weights, otherwise counted once.
 
-    Without word on direction, a list is undirected if no pair stands in both orders, or every pair does with the
-    same value; a mixture means directed.
+    Without word on direction, a list is undirected if every pair stands in both orders with the same value, or fewer
+    than one in ten does: a few friendships written twice make nobody's friendship one-sided. A mixture means directed.
 
     Examples
     --------
@@ -48,20 +50,21 @@ def assemble(
     links.eliminate_zeros()
     mirrored = 0 if directed else _mirrored(links)
     symmetric = 0 < mirrored == links.nnz and is_symmetric(links)
-    reason = "as stated" if directed is not None else _reason(mirrored, symmetric)
+    pairs = links.nnz - mirrored // 2
+    reason = "as stated" if directed is not None else _reason(mirrored // 2, pairs, symmetric)
     if directed is None:
-        directed = mirrored > 0 and not symmetric
+        directed = not symmetric and _RECIPROCAL * (mirrored // 2) >= pairs > 0
     if not directed and not symmetric:
         links = _fold(links, edges.weight is None)
         repeated += mirrored // 2
     count = links.nnz if directed or not symmetric else links.nnz // 2
     found = [
-        f"{n:,} {_plural('node', n)} and {count:,} {_plural('link', count)}, "
+        f"{n:,} {plural('node', n)} and {count:,} {plural('link', count)}, "
         f"{'directed' if directed else 'undirected'} ({reason}).",
         _weights_note(edges.weight, links),
         _repeats_note(repeated, edges.weight is not None),
-        f"{len(apart) - apart.sum():,} {_plural('self-link', len(apart) - apart.sum())} dropped." * (not apart.all()),
-        f"{zeros:,} {_plural('link', zeros)} of value 0 read as no link." * bool(zeros),
+        f"{len(apart) - apart.sum():,} {plural('self-link', len(apart) - apart.sum())} dropped." * (not apart.all()),
+        f"{zeros:,} {plural('link', zeros)} of value 0 read as no link." * bool(zeros),
     ]
     notes = (*notes, *filter(None, found))
     if not np.isfinite(links.data).all():
@@ -111,12 +114,16 @@ def _fold(links: sparse.csr_array, unweighted: bool) -> sparse.csr_array:
     return one
 
 
-def _reason(mirrored: int, symmetric: bool) -> str:
-    if not mirrored:
+def _reason(both: int, pairs: int, symmetric: bool) -> str:
+    """Why a list is directed or not: `both` of its pairs stand in both orders."""
+    if not both:
         return "no pair stands in both orders; pass directed=True if order matters"
     if symmetric:
         return "every pair stands in both orders"
-    return "some pairs stand in both orders, others in one; pass directed=False if order does not matter"
+    count = f"{both:,} of {pairs:,} pairs {'stands' if both == 1 else 'stand'} in both orders"
+    if _RECIPROCAL * both < pairs:
+        return f"only {count}, fewer than one in {_RECIPROCAL}; pass directed=True if order matters"
+    return f"{count}, others in one; pass directed=False if order does not matter"
 
 
 def _weights_note(weight: np.ndarray | None, links: sparse.csr_array) -> str:
@@ -128,8 +135,9 @@ def _weights_note(weight: np.ndarray | None, links: sparse.csr_array) -> str:
 
 def _repeats_note(repeated: int, weighted: bool) -> str:
     what = "added to the weight of the first" if weighted else "dropped"
-    return f"{repeated:,} repeated {_plural('link', repeated)} {what}." if repeated > 0 else ""
+    return f"{repeated:,} repeated {plural('link', repeated)} {what}." if repeated > 0 else ""
 
 
-def _plural(noun: str, count: int) -> str:
+def plural(noun: str, count: int) -> str:
+    """A noun for a number of things."""
     return noun if count == 1 else noun + "s"

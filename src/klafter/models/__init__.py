@@ -1,7 +1,7 @@
 """What people fit: KLafter and its siblings. Each is loaded when first used."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from klafter.models.base import NetworkModel
@@ -46,11 +46,11 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(import_module(_HOMES.get(name, f"{__name__}.{name.lower()}")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return list(__all__)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -21,15 +23,36 @@ from klafter.models.levels import Level, at_level, unpack
 from klafter.models.places import Choice, first_choices, places
 from klafter.models.publish import Fitted, publish
 from klafter.prediction.ranking import best_pairs, near_of
-from klafter.prediction.structure import expert_logits, fit_expert
+from klafter.prediction.structure import Expert, Neighbourhoods, expert_logits, fit_expert
+from klafter.search.progress import Callback
+
+if TYPE_CHECKING:
+    from klafter.prediction.explain import Explanation
 
 BEYOND = 2.0  # times the largest count seen, up to which a draw on the log scale is believed
 
 
-class NetworkModel(BaseEstimator):
+class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of the estimators. A subclass finds a ``Fitted`` in ``_fit``; the rest is here."""
 
-    def fit(self, X, y=None, *, hidden=None, covariates=None, callback=None, client=None):
+    graph_: Graph
+    point_: Draw
+    draws_: Sequence[Draw]
+    memberships_: Any
+    n_communities_: int
+    response_: str
+    precision_: float
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        hidden: Any = None,
+        covariates: Mapping[str, Any] | None = None,
+        callback: Callback | None = None,
+        client: Any = None,
+    ) -> Self:
         """Fit the model to a network.
 
         Parameters
@@ -61,7 +84,7 @@ class NetworkModel(BaseEstimator):
         publish(self, graph, fitted, time.perf_counter() - started)
         return self
 
-    def _validate_matrix(self, X):
+    def _validate_matrix(self, X: Any) -> Any:
         """numpy input is checked as scikit-learn does it, so that its messages are the familiar ones."""
         if isinstance(X, (list, tuple, np.ndarray)):
             from sklearn.utils.validation import validate_data
@@ -74,7 +97,7 @@ class NetworkModel(BaseEstimator):
                 raise ValueError(f"A network needs a square matrix of links; this one has shape {X.shape}.")
         return X
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = True
         tags.input_tags.sparse = True
@@ -89,7 +112,7 @@ class NetworkModel(BaseEstimator):
 
     # ---- prediction ---------------------------------------------------------------------------------------------
 
-    def _predictors(self, pairs: np.ndarray):
+    def _predictors(self, pairs: np.ndarray) -> Iterator[np.ndarray]:
         """x of each pair under each draw."""
         covariates = list(self.graph_.covariates.values())
         for draw in self._prediction_draws():
@@ -105,14 +128,23 @@ class NetworkModel(BaseEstimator):
 
     def _forget(self) -> None:
         """What was worked out for predictions is of an earlier fit."""
-        self._expert: tuple | None = None
+        self._expert: tuple[Neighbourhoods, Expert | None] | None = None
         self._posterior_draws: Sequence[Draw] | None = None
+        self._matched: list[np.ndarray] | None = None
 
-    def _pairs(self, pairs) -> np.ndarray:
+    def _matches(self) -> list[np.ndarray]:
+        """The numbers that the communities of each draw have among those of the model."""
+        from klafter.prediction.explain import match_communities
+
+        if self._matched is None:
+            self._matched = match_communities(self.memberships_, self.draws_)
+        return self._matched
+
+    def _pairs(self, pairs: Any) -> np.ndarray:
         check_is_fitted(self, "draws_")
         return self.graph_.pair_indices(pairs)
 
-    def predict_proba(self, pairs) -> np.ndarray:
+    def predict_proba(self, pairs: Any) -> np.ndarray:
         """Probability that each pair is linked.
 
         Parameters
@@ -148,17 +180,22 @@ class NetworkModel(BaseEstimator):
 
         A sum would rank pairs the same way, but count twice what both have seen.
         """
-        if not self.structure or not len(pairs):
+        theirs = self._expert_logits(pairs)
+        if theirs is None:
             return p
+        own = logit(np.clip(p, 1e-12, 1 - 1e-12))
+        return np.asarray(expit((own + self.structure * theirs) / (1 + self.structure)))
+
+    def _expert_logits(self, pairs: np.ndarray) -> np.ndarray | None:
+        """The log odds of the structural expert, if it is asked and has links to learn from."""
+        if not self.structure or not len(pairs):
+            return None
         if self._expert is None:
             self._expert = fit_expert(self.graph_, np.random.default_rng(0))
         near, expert = self._expert
-        if expert is None:
-            return p
-        own, theirs = logit(np.clip(p, 1e-12, 1 - 1e-12)), expert_logits(near, expert, pairs)
-        return expit((own + self.structure * theirs) / (1 + self.structure))
+        return None if expert is None else expert_logits(near, expert, pairs)
 
-    def predict(self, pairs) -> np.ndarray:
+    def predict(self, pairs: Any) -> np.ndarray:
         """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight.
 
         No draw of a count's logarithm counts for more than twice the largest count that was seen: where nothing was
@@ -173,7 +210,7 @@ class NetworkModel(BaseEstimator):
             total += np.minimum(response.mean(x), most)
         return total / len(self.draws_)
 
-    def score(self, pairs, values=None) -> float:
+    def score(self, pairs: Any, values: Any = None) -> float:
         """Mean log likelihood of link values at pairs that the model has not seen."""
         if values is None:
             raise ValueError("score needs the pairs and their link values: model.score(held.pairs, held.values).")
@@ -190,7 +227,7 @@ class NetworkModel(BaseEstimator):
         logs = np.array([density(values, x, self.precision_) for x in self._predictors(pairs)])
         return float(np.mean(logsumexp(logs, axis=0) - np.log(len(logs))))
 
-    def top_links(self, n: int = 20, *, hidden_only: bool = False) -> list[tuple]:
+    def top_links(self, n: int = 20, *, hidden_only: bool = False) -> list[tuple[Any, Any, float]]:
         """The likeliest dyads that are not known to be linked, as (node, node, probability), best first."""
         check_is_fitted(self, "draws_")
         n = check_count(n, "top_links")
@@ -198,7 +235,7 @@ class NetworkModel(BaseEstimator):
         pairs, p = best_pairs(own, rows, finish, self.graph_, near_of(self), n, hidden_only)
         return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
 
-    def surprising_links(self, n: int = 20) -> list[tuple]:
+    def surprising_links(self, n: int = 20) -> list[tuple[Any, Any, float]]:
         """The observed links that the model finds least likely, as (node, node, probability)."""
         check_is_fitted(self, "draws_")
         n = check_count(n, "surprising_links")
@@ -211,23 +248,43 @@ class NetworkModel(BaseEstimator):
             (self.graph_.label(i), self.graph_.label(j), float(p[t])) for t, (i, j) in zip(order, pairs[order].tolist())
         ]
 
-    def sample(self, random_state=None) -> Graph:
+    def sample(self, random_state: Any = None) -> Graph:
         """A network from the fitted model (its point estimate), without hidden dyads."""
         from klafter.prediction.simulate import simulate
 
         check_is_fitted(self, "draws_")
         return simulate(self.point_, self.response_, self.precision_, self.graph_, np.random.default_rng(random_state))
 
-    def explain(self, i, j):
-        """Which pairs of communities, and what else, make the link from i to j likely or not."""
+    def explain(self, i: Any, j: Any) -> Explanation:
+        """Which pairs of communities, and what else, make the link from i to j likely or not.
+
+        Parameters
+        ----------
+        i, j : rows, or node labels
+
+        Returns
+        -------
+        Explanation
+            Parts that add up to the log odds of what ``predict_proba`` says, and how much of these is due to
+            communities, to sociality and to the neighbourhood.
+
+        Examples
+        --------
+        >>> import klafter as kl
+        >>> from klafter.datasets import load_karate
+        >>> told = kl.KLafter(n_init=1, n_smooth=30, random_state=0).fit(load_karate()).explain(0, 33)
+        >>> abs(sum(value for _, value in told.parts) - told.log_odds) < 1e-9
+        True
+        >>> sorted(told.totals)
+        ['communities', 'neighbourhood', 'offset', 'sociality']
+        """
         from klafter.prediction.explain import explain
 
-        row = self._pairs([(i, j)])
-        return explain(self, int(row[0, 0]), int(row[0, 1]))
+        return explain(self, self._pairs([(i, j)]))[0]
 
     # ---- communities --------------------------------------------------------------------------------------------
 
-    def communities(self, level: int | None = None, *, threshold: float | None = None) -> list[set]:
+    def communities(self, level: int | None = None, *, threshold: float | None = None) -> list[set[Any]]:
         """The members of each community, as sets of node labels.
 
         Parameters
@@ -244,7 +301,7 @@ class NetworkModel(BaseEstimator):
         columns = sparse.csr_array(sparse.csr_array(found).T)
         return [{self.graph_.label(int(i)) for i in columns.indices[a:b]} for a, b in pairwise(columns.indptr)]
 
-    def _above(self, threshold: float, level: int | None):
+    def _above(self, threshold: float, level: int | None) -> Any:
         """Which memberships are at least so probable."""
         if not 0 < threshold <= 1:
             raise ValueError(
@@ -256,7 +313,7 @@ class NetworkModel(BaseEstimator):
             )
         return self.membership_proba_ >= threshold
 
-    def partition(self) -> dict:
+    def partition(self) -> dict[Any, int]:
         """One community for every node: a dict from its label to the number of the community.
 
         Of the communities that it holds the most probable one; a node in none is where it would go first. Without
@@ -309,13 +366,13 @@ class NetworkModel(BaseEstimator):
             return unpack(self.levels_)
         return [Level(self.n_communities_, self.objective_, (), sparse.csr_array(self.memberships_), True)]
 
-    def unassigned(self) -> set:
+    def unassigned(self) -> set[Any]:
         """Nodes in no community: sociality alone explains them. ``first_choices()`` says where they would go."""
         check_is_fitted(self, "memberships_")
         alone = np.asarray(self.memberships_.sum(axis=1)).ravel() == 0
         return {self.graph_.label(int(i)) for i in np.flatnonzero(alone)}
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file of arrays and JSON; read it with ``klafter.load``."""
         from klafter.models.files import save
 
@@ -327,14 +384,21 @@ class NetworkModel(BaseEstimator):
 
         return describe(self)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
+    def _fit(
+        self,
+        graph: Graph,
+        seeds: np.random.SeedSequence,
+        callback: Callback,
+        client: Any,
+        previous: Graph | None,
+    ) -> Fitted:
         raise NotImplementedError
 
     def _check_parameters(self, graph: Graph) -> None:
         raise NotImplementedError
 
 
-def _refuse_names(X) -> None:
+def _refuse_names(X: Any) -> None:
     """A list of pairs of names looks like a matrix of text."""
     first = X[0] if len(X) else ()
     if isinstance(X, (list, tuple)) and isinstance(first, (list, tuple)) and any(isinstance(v, str) for v in first):

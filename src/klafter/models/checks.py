@@ -1,20 +1,22 @@
 """Parameters checked at the door: the value, the rule, the cure."""
 
+from collections.abc import Collection
 from numbers import Integral, Real
+from typing import Any, NoReturn
 
 import numpy as np
 
 
-def _refuse(model, name: str, rule: str) -> None:
+def _refuse(model: object, name: str, rule: str) -> NoReturn:
     raise ValueError(f"{type(model).__name__} needs {name} to be {rule}; it is {getattr(model, name)!r}.")
 
 
-def check_choice(model, name: str, choices) -> None:
+def check_choice(model: object, name: str, choices: Collection[Any]) -> None:
     if getattr(model, name) not in choices:
         _refuse(model, name, "one of " + ", ".join(repr(choice) for choice in choices))
 
 
-def check_integer(model, name: str, low: int, *, optional: bool = False, or_else: str = "None") -> None:
+def check_integer(model: object, name: str, low: int, *, optional: bool = False, or_else: str = "None") -> None:
     value = getattr(model, name)
     if value is None and optional:
         return
@@ -23,7 +25,7 @@ def check_integer(model, name: str, low: int, *, optional: bool = False, or_else
         _refuse(model, name, f"a whole number of at least {low}{others}")
 
 
-def check_real(model, name: str, low: float = -np.inf, *, strict: bool = False) -> None:
+def check_real(model: object, name: str, low: float = -np.inf, *, strict: bool = False) -> None:
     value = getattr(model, name)
     if (
         isinstance(value, bool)
@@ -36,7 +38,7 @@ def check_real(model, name: str, low: float = -np.inf, *, strict: bool = False) 
         _refuse(model, name, f"a finite number{bound}")
 
 
-def check_running(model) -> None:
+def check_running(model: object) -> None:
     """How a fit is run: workers and seed, for those that have them."""
     jobs, seed = getattr(model, "n_jobs", None), getattr(model, "random_state", None)
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, Integral) or jobs == 0):
@@ -45,7 +47,7 @@ def check_running(model) -> None:
         _refuse(model, "random_state", "a whole number of at least 0 or None")
 
 
-def check_count(n, name: str) -> int:
+def check_count(n: Any, name: str) -> int:
     """How many are asked for."""
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
         raise ValueError(f"{name} needs n to be a whole number of at least 0; it is {n!r}.")

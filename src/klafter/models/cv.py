@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -17,9 +20,9 @@ from klafter.models.checks import check_choice
 from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
 from klafter.models.publish import Fitted, adopted
-from klafter.models.successive_elimination import eliminate_settings, results_table
+from klafter.models.successive_elimination import Elimination, eliminate_settings, results_table
 from klafter.search.parallel import run
-from klafter.search.progress import Progress
+from klafter.search.progress import Callback, Progress
 
 GRIDS = {
     "penalty": "penalties",
@@ -77,18 +80,18 @@ class KLafterCV(NetworkModel):
 
     def __init__(
         self,
-        penalties=(-1.0, 0.0, 1.0, 3.0),
+        penalties: Sequence[float] = (-1.0, 0.0, 1.0, 3.0),
         *,
-        temperatures=None,
-        weight_scales=None,
-        offdiagonal_scales=None,
-        cv=5,
-        scoring="roc_auc",
-        eliminate=True,
-        estimator=None,
-        n_jobs=None,
-        random_state=None,
-    ):
+        temperatures: Sequence[float] | None = None,
+        weight_scales: Sequence[float] | None = None,
+        offdiagonal_scales: Sequence[float] | None = None,
+        cv: Any = 5,
+        scoring: str = "roc_auc",
+        eliminate: bool = True,
+        estimator: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.penalties = penalties
         self.temperatures = temperatures
         self.weight_scales = weight_scales
@@ -101,7 +104,14 @@ class KLafterCV(NetworkModel):
         self.random_state = random_state
 
     @classmethod
-    def paper(cls, penalties=(0.125, 0.25, 0.5, 1.0, 2.0), *, cv=5, n_jobs=None, random_state=None) -> KLafterCV:
+    def paper(
+        cls,
+        penalties: Sequence[float] = (0.125, 0.25, 0.5, 1.0, 2.0),
+        *,
+        cv: int = 5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> KLafterCV:
         """The paper's choice of lambda: k folds of entries, every value to the end, its own objective."""
         folds = DyadKFold(cv, protocol="entries", random_state=random_state)
         estimator = KLafter.paper()
@@ -110,12 +120,12 @@ class KLafterCV(NetworkModel):
     @property
     def structure(self) -> float:
         """Weight of the structural expert, that of ``estimator``."""
-        return self._estimator().structure
+        return float(self._estimator().structure)
 
-    def _estimator(self):
+    def _estimator(self) -> Any:
         return KLafter() if self.estimator is None else self.estimator
 
-    def _settings(self) -> list[dict]:
+    def _settings(self) -> list[dict[str, Any]]:
         """The grid, first parameter slowest."""
         grids = {name: getattr(self, many) for name, many in GRIDS.items() if getattr(self, many) is not None}
         return [dict(zip(grids, values)) for values in product(*grids.values())]
@@ -133,7 +143,14 @@ class KLafterCV(NetworkModel):
         for setting in self._settings():
             clone(self._estimator()).set_params(**setting)._check_parameters(graph)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
+    def _fit(
+        self,
+        graph: Graph,
+        seeds: np.random.SeedSequence,
+        callback: Callback,
+        client: Any,
+        previous: Graph | None,
+    ) -> Fitted:
         fold_seed, fit_seed = seeds.spawn(2)
         settings, models = self._settings(), self._models(fit_seed)
         folds = list(self._splitter(fold_seed).split(graph))
@@ -152,24 +169,31 @@ class KLafterCV(NetworkModel):
             best_estimator=estimator,
         )
 
-    def _models(self, seed: np.random.SeedSequence) -> list:
+    def _models(self, seed: np.random.SeedSequence) -> list[Any]:
         """One estimator for each setting, all with the same seed: differences are then due to the settings."""
         base = _set_known(clone(self._estimator()), n_jobs=None)
         if base.random_state is None:
             base.set_params(random_state=int(seed.generate_state(1)[0] >> 1))
         return [clone(base).set_params(**setting) for setting in self._settings()]
 
-    def _splitter(self, seed: np.random.SeedSequence):
+    def _splitter(self, seed: np.random.SeedSequence) -> Any:
         return self.cv if hasattr(self.cv, "split") else DyadKFold(self.cv, random_state=np.random.default_rng(seed))
 
-    def _evaluate(self, models, folds, callback, client, trials):
+    def _evaluate(
+        self,
+        models: list[Any],
+        folds: list[Any],
+        callback: Callback,
+        client: Any,
+        trials: list[tuple[int, int]],
+    ) -> list[tuple[int, int, float, float]]:
         """Fit and score some (setting, fold), side by side; those done when the callback or Ctrl-C ends it."""
         tasks = [(setting, fold, clone(models[setting]), *folds[fold]) for setting, fold in trials]
         report = None if client is not None else partial(_report, callback, len(folds), len(models))
         results = run(partial(_trial, self.scoring, report), tasks, self.n_jobs, client)
         return [result for result in results if result is not None]
 
-    def _check_scores(self, result) -> None:
+    def _check_scores(self, result: Elimination) -> None:
         if np.isnan(result.scores).all() and result.seconds.size and not np.isnan(result.seconds).all():
             raise ValueError(
                 f"KLafterCV found no fold with links and non-links to score by {self.scoring!r}. "
@@ -177,9 +201,10 @@ class KLafterCV(NetworkModel):
             )
 
     def _prediction_draws(self) -> Sequence[Draw]:
-        return self.best_estimator_._prediction_draws()
+        draws: Sequence[Draw] = self.best_estimator_._prediction_draws()
+        return draws
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the best estimator to a file; ``klafter.load`` gives it back as a KLafter."""
         from sklearn.utils.validation import check_is_fitted
 
@@ -187,26 +212,28 @@ class KLafterCV(NetworkModel):
         self.best_estimator_.save(path)
 
 
-def _set_known(model, **params):
+def _set_known(model: Any, **params: Any) -> Any:
     """The model with those of the parameters that it has."""
     return model.set_params(**{name: value for name, value in params.items() if name in model.get_params(deep=False)})
 
 
-def _roc_auc(model, held) -> float:
+def _roc_auc(model: Any, held: Any) -> float:
     from sklearn.metrics import roc_auc_score
 
     links = held.values > 0
     return float(roc_auc_score(links, model.predict_proba(held.pairs))) if 0 < links.sum() < len(links) else np.nan
 
 
-def _log_likelihood(model, held) -> float:
+def _log_likelihood(model: Any, held: Any) -> float:
     return model.score(held.pairs, held.values) if len(held.pairs) else np.nan
 
 
 SCORES = {"roc_auc": _roc_auc, "log_likelihood": _log_likelihood}
 
 
-def _trial(scoring: str, report, task, stop):
+def _trial(
+    scoring: str, report: Callable[..., Any] | None, task: tuple[Any, ...], stop: threading.Event | None
+) -> tuple[int, int, float, float] | None:
     """One setting on one fold: (setting, fold, score, seconds), or None when stopped on the way."""
     setting, fold, model, train, held = task
     begun = time.perf_counter()
@@ -218,10 +245,12 @@ def _trial(scoring: str, report, task, stop):
     if stop is not None and stop.is_set():
         return None
     score = SCORES[scoring](model, held)
-    if report is not None and report(fold, setting, score, model.n_communities_):
+    if report is not None and report(fold, setting, score, model.n_communities_) and stop is not None:
         stop.set()
     return setting, fold, score, seconds
 
 
-def _report(callback, n_folds: int, n_settings: int, fold: int, setting: int, score: float, n_communities: int):
+def _report(
+    callback: Callback, n_folds: int, n_settings: int, fold: int, setting: int, score: float, n_communities: int
+) -> Any:
     return callback(Progress("folds", fold, n_folds, setting + 1, n_settings, score, n_communities))

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from itertools import pairwise
 from threading import Event
+from typing import Any
 
 import numpy as np
 from scipy import sparse as sp
@@ -16,20 +17,21 @@ from klafter.models.checks import check_running
 from klafter.models.publish import Fitted, from_searches, publish
 from klafter.search.cluster import partitions, rounds
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
-from klafter.search.progress import Progress, Step, iterate
+from klafter.search.cluster.executor import bare, frame_of
+from klafter.search.progress import Callback, Progress, Step, iterate
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.state import Problem
 
 STAYED = "The links stayed on the cluster: graph_ has the nodes alone, so all pairs count as unlinked."
 
 
-def fit_graph(model, graph: Graph, seeds, callback, client) -> Fitted:
+def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, client: Any) -> Fitted:
     """Shards of a graph in the client's memory."""
     check_cold(model)
     problem = large.problem_of(model._sparse_settings(), graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
-    frame = rounds.frame_of(problem, np.diff(problem.start))
-    light = tuple(rounds.bare(frame))
+    frame = frame_of(problem, np.diff(problem.start))
+    light = tuple(bare(frame))
     shards = [
         client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
         for low, high in pairwise(bounds)
@@ -38,7 +40,7 @@ def fit_graph(model, graph: Graph, seeds, callback, client) -> Fitted:
     return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback)
 
 
-def check_cold(model) -> None:
+def check_cold(model: Any) -> None:
     """Refuse to go on from an earlier fit."""
     if model.warm_start and hasattr(model, "point_"):
         raise ValueError(
@@ -47,7 +49,7 @@ def check_cold(model) -> None:
         )
 
 
-def fit_partitions(model, table, client, callback=None):
+def fit_partitions(model: Any, table: Any, client: Any, callback: Callback | None = None) -> None:
     """Shards of an edge list in partitions, made by the workers; the links never come to the client."""
     began = time.perf_counter()
     if client is None:
@@ -65,13 +67,12 @@ def fit_partitions(model, table, client, callback=None):
     model._check_sparse(_unlinked(n))
     problem = large.problem_of(model._sparse_settings(), _unlinked(n))
     bounds = cut_points(n, n_lines)
-    shards = partitions.shuffle(parts, rounds.bare(problem), bounds, counts, client)
+    shards = partitions.shuffle(parts, bare(problem), bounds, counts, client)
     degree, links = partitions.degrees(shards, client)
-    frame = rounds.frame_of(problem, degree)
+    frame = frame_of(problem, degree)
     executor, callback = DaskShardExecutor(client, shards, bounds), callback or (lambda progress: None)
     fitted = search(model.max_iter, model.tol, executor, frame, links, model._seeds(), callback).noting(STAYED)
     publish(model, _unlinked(n), fitted, time.perf_counter() - began)
-    return model
 
 
 def _unlinked(n: int) -> Graph:
@@ -79,26 +80,34 @@ def _unlinked(n: int) -> Graph:
 
 
 def search(
-    max_iter: int, tol: float, executor: DaskShardExecutor, frame: Problem, n_links: float, seeds, callback
+    max_iter: int,
+    tol: float,
+    executor: DaskShardExecutor,
+    frame: Problem,
+    n_links: float,
+    seeds: np.random.SeedSequence,
+    callback: Callback,
 ) -> Fitted:
     """Rounds until a step gains less than ``tol``, and what they found."""
     seed, begun = int(seeds.generate_state(1)[0]), time.perf_counter()
     history: list[Step] = []
 
-    def note(t, state):
-        value = rounds.objective(frame, state, executor)
+    def note(t: int, state: Any) -> float:
+        value = float(rounds.objective(frame, state, executor))
         history.append(Step(0, t, time.perf_counter() - begun, value, len(state.size)))
         return value
 
-    def done(t, state):
+    def done(t: int, state: Any) -> bool:
         value = note(t + 1, state)
         told = callback(Progress("search", 0, 1, t + 1, max_iter, value, len(state.size)))
-        return told or history[-2].objective - value <= tol * abs(value)
+        return bool(told) or history[-2].objective - value <= tol * abs(value)
 
     with announce_compilation():
         state = rounds.init(frame, executor, n_links, seed)
         note(0, state)
         turns = iter(range(1, max_iter + 1))
         state = iterate(lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, max_iter, done, Event())
-    fitted = from_searches([large.Outcome(frame, state, None, history, len(history) <= max_iter)])
+    fitted = from_searches(
+        [large.Outcome(frame, state, history, len(history) <= max_iter, history[-1].objective, False)]
+    )
     return replace(fitted, more={**fitted.more, "traffic": traffic_summary(executor.traffic)})

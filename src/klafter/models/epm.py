@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -18,7 +20,7 @@ FAINT = 1e-9  # expected links: a loading that explains fewer is not stored
 class SparseEPMEngine(EPMEngine):
     """The engine with draws as sparse loadings: most vanish, and a chain keeps many draws."""
 
-    def draw(self, graph, state) -> LinearDraw:
+    def draw(self, graph: Graph, state: Any) -> LinearDraw:
         """Loadings and affinities of the communities that have any weight, faint loadings left out."""
         draw = super().draw(graph, state)
         phi = draw.memberships
@@ -75,17 +77,17 @@ class EPM(Sampler):
     def __init__(
         self,
         *,
-        family="bernoulli",
-        n_communities=100,
-        n_burn=500,
-        n_draws=500,
-        n_chains=1,
-        max_draws=100,
-        structure=0.0,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        family: str = "bernoulli",
+        n_communities: int = 100,
+        n_burn: int = 500,
+        n_draws: int = 500,
+        n_chains: int = 1,
+        max_draws: int = 100,
+        structure: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         super().__init__(
             n_burn=n_burn,
             n_draws=n_draws,
@@ -109,5 +111,5 @@ class EPM(Sampler):
             )
         check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
 
-    def _engine(self, graph: Graph, chosen) -> SparseEPMEngine:
+    def _engine(self, graph: Graph, chosen: dict[str, Any]) -> SparseEPMEngine:
         return SparseEPMEngine(self.family, self.n_communities)

@@ -7,8 +7,9 @@ import json
 import os
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -16,9 +17,11 @@ from scipy import sparse
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
-from klafter.models.publish import fill_in
+from klafter.models.known import fill_in
 
 FORMAT, VERSION = "klafter model", 2
+Header: TypeAlias = dict[str, Any]
+Arrays: TypeAlias = dict[str, np.ndarray]
 DRAWS: dict[str, type[Draw]] = {"linear": LinearDraw, "exposure": ExposureDraw}
 
 
@@ -26,7 +29,7 @@ class ModelFileError(ValueError):
     """A file that is not a model of klafter, or a damaged one."""
 
 
-def save(model, path) -> None:
+def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the file appears whole or not at all."""
     path = Path(path)
     if not path.parent.is_dir():
@@ -56,7 +59,7 @@ def save(model, path) -> None:
         raise
 
 
-def load(path):
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a model written by ``model.save``.
 
     Examples
@@ -85,7 +88,7 @@ def load(path):
         raise ModelFileError(f"{path} is a klafter model, but parts of it are missing or damaged.") from error
 
 
-def _rebuild(header: dict, arrays: dict):
+def _rebuild(header: Header, arrays: Arrays) -> Any:
     from klafter import models
 
     if header["class"] not in models.__all__:
@@ -123,7 +126,7 @@ def _with_background(draw: LinearDraw, directed: bool) -> ExposureDraw:
     return ExposureDraw(z, sparse.csr_array(scale[:k, :k]), float(scale[k, k]), send, receive)
 
 
-def _check(model) -> None:
+def _check(model: Any) -> None:
     """What every method relies on is there and fits the graph."""
     n, draws = model.graph_.n_nodes, [model.point_, *model.draws_]
     if not model.draws_ or not all(draw.fits(n) for draw in draws):
@@ -136,7 +139,7 @@ def _check(model) -> None:
         raise ValueError("response_")
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """A parameter as JSON; models inside models and generators are named, not stored."""
     if isinstance(value, np.generic):
         return value.item()
@@ -145,7 +148,7 @@ def _plain(value):
     return value if isinstance(value, (str, int, float, bool, type(None), dict)) else None
 
 
-def _pack(name: str, value: Any, arrays: dict) -> dict:
+def _pack(name: str, value: Any, arrays: Arrays) -> Header:
     """How to find a fitted attribute again; arrays go to ``arrays``."""
     if kind := _kind(value):
         return {"draw": [_pack(f"{name}.{field}", part, arrays) for field, part in value._asdict().items()], "of": kind}
@@ -171,12 +174,12 @@ def _kind(value: Any) -> str | None:
     return next((name for name, draw in DRAWS.items() if isinstance(value, draw)), None)
 
 
-def _draw_of(recipe: dict) -> type[Draw]:
+def _draw_of(recipe: Header) -> type[Draw]:
     """The kind of a draw; in files of version 1 all are linear."""
     return DRAWS[recipe.get("of", "linear")]
 
 
-def _unpack(recipe: dict, arrays: dict) -> Any:
+def _unpack(recipe: Header, arrays: Arrays) -> Any:
     if "draw" in recipe:
         return _draw_of(recipe)(*(_unpack(part, arrays) for part in recipe["draw"]))
     if "draws" in recipe:
@@ -196,14 +199,14 @@ def _unpack(recipe: dict, arrays: dict) -> Any:
     return recipe["plain"]
 
 
-def _csr(parts, shape) -> sparse.csr_array:
+def _csr(parts: tuple[np.ndarray, ...], shape: Sequence[int]) -> sparse.csr_array:
     """A matrix whose every index is looked at: SciPy's compiled code would follow a wrong one anywhere."""
     csr = sparse.csr_array(parts, shape=tuple(shape))
     csr.check_format(full_check=True)
     return csr
 
 
-def _pack_draws(name: str, draws: list[Draw], arrays: dict) -> dict:
+def _pack_draws(name: str, draws: list[Draw], arrays: Arrays) -> Header:
     """Many draws as a few long arrays: one member of a zip file each would be slow."""
     parts = []
     for field in draws[0]._fields:
@@ -212,7 +215,7 @@ def _pack_draws(name: str, draws: list[Draw], arrays: dict) -> dict:
     return {"draws": parts, "n": len(draws)}
 
 
-def _pack_column(name: str, values: list, arrays: dict) -> dict:
+def _pack_column(name: str, values: list[Any], arrays: Arrays) -> Header:
     if values[0] is None:
         return {"plain": None}
     if not isinstance(values[0], np.ndarray) and not sparse.issparse(values[0]):
@@ -227,14 +230,14 @@ def _pack_column(name: str, values: list, arrays: dict) -> dict:
     return {"blocks": name, "shapes": [list(value.shape) for value in values]}
 
 
-def _unpack_draws(recipe: dict, arrays: dict) -> list[Draw]:
+def _unpack_draws(recipe: Header, arrays: Arrays) -> list[Draw]:
     columns = [_unpack_column(part, arrays, recipe["n"]) for part in recipe["draws"]]
     return [_draw_of(recipe)(*values) for values in zip(*columns)]
 
 
-def _unpack_column(recipe: dict, arrays: dict, n: int) -> list:
+def _unpack_column(recipe: Header, arrays: Arrays, n: int) -> list[Any]:
     if "scalars" in recipe:
-        return arrays[recipe["scalars"]].tolist()
+        return list(arrays[recipe["scalars"]].tolist())
     if "blocks" in recipe:
         ends = np.cumsum([int(np.prod(shape)) for shape in recipe["shapes"]])
         pieces = np.split(arrays[recipe["blocks"]], ends[:-1])
@@ -252,7 +255,7 @@ def _unpack_column(recipe: dict, arrays: dict, n: int) -> list:
     return [recipe["plain"]] * n
 
 
-def _pack_graph(graph: Graph, arrays: dict, header: dict) -> None:
+def _pack_graph(graph: Graph, arrays: Arrays, header: Header) -> None:
     header["graph"] = {
         "directed": graph.directed,
         "links": _pack("graph.links", graph.links, arrays),
@@ -263,7 +266,7 @@ def _pack_graph(graph: Graph, arrays: dict, header: dict) -> None:
     }
 
 
-def _label(label):
+def _label(label: Any) -> Any:
     """A label as JSON, refused where it would come back as another."""
     if isinstance(label, tuple):
         return [_label(part) for part in label]
@@ -275,12 +278,12 @@ def _label(label):
     return label
 
 
-def _as_label(label):
+def _as_label(label: Any) -> Any:
     """JSON has no tuples, and a list cannot be a label."""
     return tuple(map(_as_label, label)) if isinstance(label, list) else label
 
 
-def _unpack_graph(arrays: dict, header: dict) -> Graph:
+def _unpack_graph(arrays: Arrays, header: Header) -> Graph:
     part = header["graph"]
     return Graph(
         _unpack(part["links"], arrays),

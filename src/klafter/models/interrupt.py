@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from types import FrameType
 
 
 class Interrupt:
@@ -18,12 +19,12 @@ class Interrupt:
             signal.signal(signal.SIGINT, self._note)
         return self
 
-    def _note(self, number, frame) -> None:
+    def _note(self, number: int, frame: FrameType | None) -> None:
         self.happened = True
         if callable(self._before):
             self._before(number, frame)
         raise KeyboardInterrupt
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, self._before)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from klafter.core.families import BINARIZE
 from klafter.graph import Graph
 from klafter.models.checks import check_choice, check_integer, check_real
@@ -55,19 +57,19 @@ class IRM(Sampler):
     def __init__(
         self,
         *,
-        family="bernoulli",
-        link_prior=(0.1, 1.0),
-        concentration=None,
-        n_moves=2,
-        n_burn=300,
-        n_draws=300,
-        n_chains=1,
-        max_draws=100,
-        structure=0.0,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        family: str = "bernoulli",
+        link_prior: tuple[float, float] = (0.1, 1.0),
+        concentration: float | None = None,
+        n_moves: int = 2,
+        n_burn: int = 300,
+        n_draws: int = 300,
+        n_chains: int = 1,
+        max_draws: int = 100,
+        structure: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         super().__init__(
             n_burn=n_burn,
             n_draws=n_draws,
@@ -92,7 +94,7 @@ class IRM(Sampler):
             check_real(self, "concentration", low=0.0, strict=True)
         check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
 
-    def _engine(self, graph: Graph, chosen) -> IRMEngine:
+    def _engine(self, graph: Graph, chosen: dict[str, Any]) -> IRMEngine:
         a, b = self.link_prior
         return IRMEngine(
             self.family, (float(a), float(b)), self.concentration and float(self.concentration), n_moves=self.n_moves

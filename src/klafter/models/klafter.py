@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.families import FAMILIES, check_values
-from klafter.core.problem import State, make_priors, make_problem
+from klafter.core.problem import Problem, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_choice, check_integer, check_real
@@ -22,11 +23,13 @@ from klafter.models.publish import Fitted, from_restarts, from_searches
 from klafter.sampling.smoothing import smooth
 from klafter.search.descend import Outcome, Recipe, Task
 from klafter.search.parallel import run
+from klafter.search.progress import Callback, Progress
 from klafter.search.restart import rebuilt, restart
 
 log = logging.getLogger("klafter")
 DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
 DOZENS, FEW_NODES = 50, 500
+CHOICE_FROM = 300  # nodes from which both links are tried
 RUNS, SWEEPS = (8, 12, 4), (120, 120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
 SPARSE_RUNS = (6, 6, 4)  # of the sparse engine, which has no sweeps that would grow shorter
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
@@ -60,9 +63,8 @@ class KLafter(Growing):
         What link values are: 0/1, counts, or real numbers.
     link : {"auto", "logit", "cloglog", "exposure"}
         For 0/1 links: "logit" and "cloglog" (p = 1 - exp(-e^x)) use the dense engine, "exposure" the sparse one.
-        "auto" takes logit to 500 nodes and exposure beyond 2,500; between them it tries both, and takes exposure where
-        that describes the network clearly better: in less than 96% of what logit needs. Parameters that only logit has
-        then keep logit.
+        "auto" takes logit below 300 nodes and exposure beyond 2,500; between them it tries both, and takes the one with
+        the lower score. Parameters that only logit has then keep logit.
     penalty : float
         Price of one more community, lambda^2 in the paper.
     temperature : float
@@ -140,27 +142,27 @@ class KLafter(Growing):
     def __init__(
         self,
         *,
-        family="bernoulli",
-        link="auto",
-        penalty=0.0,
-        temperature=1.0,
-        sociality=True,
-        weight_scale=3.2,
-        offdiagonal_scale=1.4,
-        degree_prior=5.0,
-        prior="auto",
-        bridges=True,
-        structure=0.5,
-        n_init="auto",
-        n_smooth="auto",
-        n_communities=None,
-        max_communities=None,
-        tol=1e-4,
-        max_iter=20,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        family: str = "bernoulli",
+        link: str = "auto",
+        penalty: float = 0.0,
+        temperature: float = 1.0,
+        sociality: bool = True,
+        weight_scale: float = 3.2,
+        offdiagonal_scale: float = 1.4,
+        degree_prior: float = 5.0,
+        prior: str = "auto",
+        bridges: bool = True,
+        structure: float = 0.5,
+        n_init: int | str = "auto",
+        n_smooth: int | str = "auto",
+        n_communities: int | None = None,
+        max_communities: int | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 20,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.family = family
         self.link = link
         self.penalty = penalty
@@ -183,7 +185,7 @@ class KLafter(Growing):
         self.random_state = random_state
 
     @staticmethod
-    def paper(penalty=0.5, n_communities=1, **options) -> PaperKLafter:
+    def paper(penalty: float = 0.5, n_communities: int = 1, **options: Any) -> PaperKLafter:
         """The algorithm of the paper, nothing added: see ``PaperKLafter``."""
         return PaperKLafter(penalty=penalty, n_communities=n_communities, **options)
 
@@ -231,7 +233,7 @@ class KLafter(Growing):
             )
         return own
 
-    def _changed(self, defaults: dict) -> list[str]:
+    def _changed(self, defaults: dict[str, Any]) -> list[str]:
         """Those of some parameters that are not at their defaults, with their values."""
         return [f"{name}={getattr(self, name)!r}" for name, value in defaults.items() if getattr(self, name) != value]
 
@@ -257,7 +259,7 @@ class KLafter(Growing):
                 "Leave it at its default, or use link='exposure'."
             )
 
-    def _problem(self, graph: Graph):
+    def _problem(self, graph: Graph) -> tuple[Problem, float]:
         """The problem in the units of the engine, and the unit of link values."""
         family = FAMILIES["cloglog" if self.link == "cloglog" else self.family]
         unit = 1.0
@@ -269,15 +271,22 @@ class KLafter(Growing):
 
     def _n_runs(self, n_nodes: int, runs: tuple[int, ...] = RUNS) -> int:
         """Restarts: predictions gain from each, and small networks can afford them."""
-        return by_size(n_nodes, runs) if self.n_init == "auto" else self.n_init
+        return by_size(n_nodes, runs) if self.n_init == "auto" else int(self.n_init)
 
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
         max_draws = max(FEWEST_DRAWS, min(MOST_DRAWS, KEPT // n_nodes))
-        n_smooth = by_size(n_nodes, SWEEPS) if self.n_smooth == "auto" else self.n_smooth
+        n_smooth = by_size(n_nodes, SWEEPS) if self.n_smooth == "auto" else int(self.n_smooth)
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
+    def _fit(
+        self,
+        graph: Graph,
+        seeds: np.random.SeedSequence,
+        callback: Callback,
+        client: Any,
+        previous: Graph | None,
+    ) -> Fitted:
         link, stop, found = self._link(graph), threading.Event(), None
         if link == "logit" and client is None and self._may_choose(graph):
             if self.warm_start and previous is not None:
@@ -290,7 +299,9 @@ class KLafter(Growing):
             fitted = self._fit_large(graph, seeds, callback, client, begin, found, stop)
             return fitted.noting(CHOSEN) if found else fitted
         problem, unit = self._problem(graph)
-        warm = self._warm_state(graph, previous, point, unit) if isinstance(point, LinearDraw) else None
+        warm = None
+        if isinstance(point, LinearDraw) and previous is not None:
+            warm = self._warm_state(graph, previous, point, unit)
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
         tasks = [
             Task(r, n_runs, seed, warm if r == 0 else None, self._counts(r))
@@ -308,7 +319,15 @@ class KLafter(Growing):
         """Whether a restart learns how many communities a node holds: where the score is to choose, every second."""
         return run % 2 == 0 if self.prior == "auto" else self.prior == "counts"
 
-    def _rebuild(self, tasks: list[Task], outcomes: list[Outcome], seeds, job, client, stop) -> None:
+    def _rebuild(
+        self,
+        tasks: list[Task],
+        outcomes: list[Outcome],
+        seeds: list[np.random.SeedSequence],
+        job: Callable[..., Outcome],
+        client: Any,
+        stop: threading.Event,
+    ) -> None:
         """The best restarts try to rebuild some of their communities; what they find takes their place."""
         order = np.argsort([outcome.score for outcome in outcomes], kind="stable").tolist()
         best = finalists(outcomes, order, len(seeds))
@@ -320,14 +339,16 @@ class KLafter(Growing):
     def _may_choose(self, graph: Graph) -> bool:
         """Whether ``link="auto"`` may try both links: either engine must be able to, and quick enough."""
         able = self.family == "bernoulli" and not graph.covariates and self.temperature > 0.0
-        return self.link == "auto" and able and graph.n_nodes > FEW_NODES and not self._changed(LOGIT_ONLY)
+        return self.link == "auto" and able and graph.n_nodes >= CHOICE_FROM and not self._changed(LOGIT_ONLY)
 
-    def _exposure_if_better(self, graph: Graph, seeds, callback, stop):
+    def _exposure_if_better(
+        self, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, stop: threading.Event
+    ) -> Any:
         from klafter.search import choose_link as linking  # the sparse engine, which small networks do without
 
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
 
-        def tell(progress):
+        def tell(progress: Progress) -> Any:
             return callback(progress._replace(stage="choosing", n_runs=n_runs))
 
         with announce_compilation():
@@ -335,7 +356,14 @@ class KLafter(Growing):
             return linking.search_if_better(graph, self._sparse_settings(), rival, seeds, tell, stop)
 
     def _fit_large(
-        self, graph: Graph, seeds, callback, client, point: ExposureDraw | None, found=None, stop=None
+        self,
+        graph: Graph,
+        seeds: np.random.SeedSequence,
+        callback: Callback,
+        client: Any,
+        point: ExposureDraw | None,
+        found: Any,
+        stop: threading.Event,
     ) -> Fitted:
         """One search on a large graph, n_init on a small one; threads work inside each, or a cluster.
 
@@ -363,10 +391,11 @@ class KLafter(Growing):
         if self._posterior_draws is None:
             from klafter.search.sparse import fit as large
 
-            self._posterior_draws = large.posterior_draws(self._sparse_settings(), self.graph_, self.draws_)
+            draws = [draw for draw in self.draws_ if isinstance(draw, ExposureDraw)]
+            self._posterior_draws = large.posterior_draws(self._sparse_settings(), self.graph_, draws)
         return self._posterior_draws
 
-    def _warm_point(self, graph: Graph, previous, link: str) -> Draw | None:
+    def _warm_point(self, graph: Graph, previous: Graph | None, link: str) -> Draw | None:
         """The last fit's optimum, if warm_start is set and this engine can begin there; the nodes must be the same."""
         if not self.warm_start or previous is None:
             return None
@@ -404,5 +433,5 @@ def finalists(outcomes: list[Outcome], order: list[int], size: int) -> list[int]
     return sorted(order, key=lambda r: (r not in firsts.values(), order.index(r)))[:size]
 
 
-def _job(problem, recipe, callback, task, stop):
+def _job(problem: Problem, recipe: Recipe, callback: Callback, task: Task, stop: threading.Event | None) -> Outcome:
     return restart(problem._replace(counts=task.counts), recipe, task, callback, stop, smooth)

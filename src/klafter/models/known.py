@@ -8,6 +8,7 @@ too sure; a third of the second beside two thirds of the first predicts best (be
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from klafter.search.descend import Outcome
 AROUND = 1 / 3  # weight of the chain around the cover
 
 
-def known_of_restarts(outcomes: list[Outcome], best: Outcome, shown: State, rng) -> dict[str, Any]:
+def known_of_restarts(outcomes: list[Outcome], best: Outcome, shown: State, rng: np.random.Generator) -> dict[str, Any]:
     """Of the dense engine: probabilities of memberships, and of numbers of communities."""
     chances, draws = membership_posterior(best.problem, shown, rng), social_draws(outcomes)
     if draws:
@@ -37,7 +38,7 @@ def social_draws(outcomes: list[Outcome]) -> list[State]:
     return [state for outcome, state in draws if state.sender.any() or not outcome.problem.has_sociality]
 
 
-def fill_in(model) -> None:
+def fill_in(model: Any) -> None:
     """Where a model knows one cover only, its memberships and their number are certain."""
     if getattr(model, "membership_proba_", None) is None:
         model.membership_proba_ = model.memberships_.astype(np.float64)
@@ -45,7 +46,7 @@ def fill_in(model) -> None:
         model.n_communities_posterior_ = count_posterior([model.n_communities_])
 
 
-def count_posterior(counts, weights=None) -> dict[str, np.ndarray]:
+def count_posterior(counts: Sequence[int], weights: np.ndarray | None = None) -> dict[str, np.ndarray]:
     """Numbers of communities, and how much of the weight each has.
 
     Examples

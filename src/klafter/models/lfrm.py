@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from klafter.core.families import FAMILIES, check_values
@@ -67,22 +69,22 @@ class LFRM(Sampler):
     def __init__(
         self,
         *,
-        family="bernoulli",
-        penalty=0.0,
-        sociality=True,
-        weight_scale=3.2,
-        offdiagonal_scale=1.4,
-        learn=True,
-        init="random",
-        n_burn=500,
-        n_draws=500,
-        n_chains=1,
-        max_draws=100,
-        structure=0.0,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        family: str = "bernoulli",
+        penalty: float = 0.0,
+        sociality: bool = True,
+        weight_scale: float = 3.2,
+        offdiagonal_scale: float = 1.4,
+        learn: bool = True,
+        init: str = "random",
+        n_burn: int = 500,
+        n_draws: int = 500,
+        n_chains: int = 1,
+        max_draws: int = 100,
+        structure: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         super().__init__(
             n_burn=n_burn,
             n_draws=n_draws,
@@ -120,7 +122,7 @@ class LFRM(Sampler):
         unit = self._unit(graph)
         return graph if unit == 1.0 else graph.replace(links=graph.links / unit)
 
-    def _engine(self, graph: Graph, chosen) -> LFRMEngine:
+    def _engine(self, graph: Graph, chosen: dict[str, Any]) -> LFRMEngine:
         return LFRMEngine(
             family=self.family,
             penalty=float(self.penalty),
@@ -132,5 +134,5 @@ class LFRM(Sampler):
             unit=self._unit(graph),
         )
 
-    def _precision(self, engine, states: list) -> float:
-        return float(np.mean([state.precision for state in states])) / engine.unit**2
+    def _precision(self, engine: Any, states: list[Any]) -> float:
+        return float(np.mean([state.precision for state in states]) / engine.unit**2)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from klafter.core.draws import Matrix
+
 MANY = 1_000  # communities up to which the best matching of all is found; beyond, the best pairs first
 
 
-def match_columns(first, second) -> tuple[np.ndarray, np.ndarray]:
+def match_columns(first: Matrix, second: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Columns of two covers that belong together, none twice, so that the sum of their Jaccard indices is highest.
 
     Columns without a common member are not matched.
@@ -32,7 +33,7 @@ def match_columns(first, second) -> tuple[np.ndarray, np.ndarray]:
     return rows[found], columns[found]
 
 
-def jaccard(first, second) -> sparse.csr_array:
+def jaccard(first: Matrix, second: Matrix) -> sparse.csr_array:
     """|A and B| / |A or B| of every pair of communities that share members."""
     a, b = (sparse.csr_array(cover, dtype=np.float64) for cover in (first, second))
     common = sparse.coo_array(a.T @ b)
@@ -54,7 +55,7 @@ def _best_first(overlap: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     return rows, np.array([match[row] for row in rows.tolist()], np.int64)
 
 
-def average_memberships(shown: np.ndarray, covers: Iterable[Any], finest: np.ndarray | None = None) -> np.ndarray:
+def average_memberships(shown: np.ndarray, covers: Iterable[Matrix], finest: np.ndarray | None = None) -> np.ndarray:
     """How often each node is in each community, over covers whose columns are matched to those of the one shown.
 
     Where a cover has no community for one that is shown, nobody is in it. Covers as fine as ``finest`` are matched to
@@ -76,4 +77,4 @@ def holders(finest: np.ndarray, shown: np.ndarray) -> np.ndarray:
     if finest is shown or not finest.shape[1] or not shown.shape[1]:
         return np.eye(finest.shape[1], shown.shape[1])
     common = finest.T.astype(float) @ shown
-    return (np.arange(shown.shape[1]) == common.argmax(axis=1)[:, None]).astype(float)
+    return np.asarray(np.arange(shown.shape[1]) == common.argmax(axis=1)[:, None], float)

@@ -65,18 +65,18 @@ class MMSB(Sampler):
     def __init__(
         self,
         *,
-        n_communities=10,
-        alpha=None,
-        link_prior=(0.1, 1.0),
-        n_burn=300,
-        n_draws=300,
-        n_chains=1,
-        max_draws=100,
-        structure=0.0,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        n_communities: int | str | None = 10,
+        alpha: float | None = None,
+        link_prior: tuple[float, float] = (0.1, 1.0),
+        n_burn: int = 300,
+        n_draws: int = 300,
+        n_chains: int = 1,
+        max_draws: int = 100,
+        structure: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         super().__init__(
             n_burn=n_burn,
             n_draws=n_draws,
@@ -100,7 +100,7 @@ class MMSB(Sampler):
             check_real(self, "alpha", low=0.0, strict=True)
         check_links(self, graph, "bernoulli", BINARIZE)
 
-    def _choose(self, graph: Graph, seed) -> dict[str, Any]:
+    def _choose(self, graph: Graph, seed: np.random.SeedSequence) -> dict[str, Any]:
         """The number of roles, and how those that were tried did."""
         if self.n_communities not in (None, "auto"):
             return {"selection": {}, "n_roles": int(self.n_communities)}
@@ -109,11 +109,11 @@ class MMSB(Sampler):
         best = np.argmax(selection["log_likelihood"])
         return {"selection": selection, "n_roles": int(selection["n_communities"][best])}
 
-    def _engine(self, graph: Graph, chosen) -> MMSBEngine:
+    def _engine(self, graph: Graph, chosen: dict[str, Any]) -> MMSBEngine:
         c1, c0 = self.link_prior
         return MMSBEngine(chosen["n_roles"], self.alpha and float(self.alpha), prior=(float(c1), float(c0)))
 
-    def _try_sizes(self, graph: Graph, seed) -> dict[str, np.ndarray]:
+    def _try_sizes(self, graph: Graph, seed: np.random.SeedSequence) -> dict[str, np.ndarray]:
         """Mean log likelihood of hidden training dyads for each K of the grid."""
         train, held = split_dyads(graph, 0.2, random_state=np.random.default_rng(seed))
         scores = []

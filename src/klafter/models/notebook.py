@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from klafter.graph import Graph
 from klafter.graph.notebook import rows_table
 
 SHOWN, NAMED = 10, 6  # communities, and members of each
 
 
-def describe(model) -> str:
+def describe(model: Any) -> str:
     """A model as HTML: what was found, the largest communities first, their best connected members first."""
     if not hasattr(model, "draws_"):
         return f"<pre>{escape(repr(model))}</pre>"
@@ -28,7 +30,7 @@ def describe(model) -> str:
     return rows_table(title, ("community", "members", "best connected"), rows, ", ".join([*more, *after]) + ".")
 
 
-def _name(graph, z, k: int, linked) -> str:
+def _name(graph: Graph, z: sparse.csc_array, k: int, linked: sparse.csc_array) -> str:
     """The members of a community with most links inside it."""
     members = z.indices[z.indptr[k] : z.indptr[k + 1]]
     inside = linked.toarray().ravel()[members]

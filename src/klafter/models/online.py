@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse as sp
@@ -15,25 +15,29 @@ from klafter.graph.changes import change_graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.publish import Fitted, from_searches, publish
+from klafter.search.progress import Callback
+
+if TYPE_CHECKING:
+    from klafter.search.sparse.fit import Settings
 
 
 class Growing(NetworkModel):
     """An estimator that learns from links that come and go."""
 
     family: str
-    point_: LinearDraw | ExposureDraw
-    memberships_: Any
-    n_communities_: int
 
-    def fit(self, X, y=None, *, client=None, callback=None, **options):
+    def fit(
+        self, X: Any, y: Any = None, *, client: Any = None, callback: Callback | None = None, **options: Any
+    ) -> Self:
         """As for all models; a Dask table of links (two columns of node numbers) is sharded by the cluster itself."""
         if type(X).__module__.partition(".")[0].startswith("dask"):
             from klafter.models import distributed
 
-            return distributed.fit_partitions(self, X, client, callback)
+            distributed.fit_partitions(self, X, client, callback)
+            return self
         return super().fit(X, y, client=client, callback=callback, **options)
 
-    def partial_fit(self, links=(), removed=(), *, callback=None):
+    def partial_fit(self, links: Any = (), removed: Any = (), *, callback: Callback | None = None) -> Self:
         """Adapt the fitted communities to links that came and links that went.
 
         On the sparse engine the search stays where the network changed, so that a small change costs a small part of
@@ -76,7 +80,8 @@ class Growing(NetworkModel):
         change = change_graph(graph, links, removed, add=self.family == "poisson")
         self._check_parameters(change.graph)
         if not isinstance(self.point_, ExposureDraw):
-            return _refit(self, change.graph, callback)
+            _refit(self, change.graph, callback)
+            return self
         from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
 
         with announce_compilation():
@@ -94,18 +99,18 @@ class Growing(NetworkModel):
         (draw,) = large.posterior_draws(self._sparse_settings(), graph, [point])
         return replace(fitted, membership_proba=sp.csr_array(draw.memberships, dtype=np.float32))
 
-    def _sparse_settings(self):
+    def _sparse_settings(self) -> Settings:
         """What the sparse engine is told of the parameters."""
         from klafter.search.sparse.fit import Settings
 
         return Settings(**{name: getattr(self, name) for name in Settings._fields})
 
 
-def _listed(links) -> list:
+def _listed(links: Any) -> list[Any]:
     return links.tolist() if isinstance(links, np.ndarray) else list(links)
 
 
-def _refit(model, graph: Graph, callback):
+def _refit(model: Any, graph: Graph, callback: Callback | None) -> None:
     """The dense engine: fit again, the first restart from the communities of the last fit."""
     extra = graph.n_nodes - model.graph_.n_nodes
     point: LinearDraw = model._optimum()
@@ -120,7 +125,7 @@ def _refit(model, graph: Graph, callback):
     warm, previous = model.warm_start, model.graph_
     model.warm_start, model.graph_ = True, graph
     try:
-        return model.fit(graph, callback=callback)
+        model.fit(graph, callback=callback)
     except BaseException:
         model.finest_, model.graph_ = point, previous
         raise
@@ -128,7 +133,7 @@ def _refit(model, graph: Graph, callback):
         model.warm_start = warm
 
 
-def _longer(array, extra: int, *, last: bool = False):
+def _longer(array: Any, extra: int, *, last: bool = False) -> Any:
     """Values of new nodes: 0, or the last one again."""
     if array is None:
         return None

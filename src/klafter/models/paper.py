@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import numpy as np
 
 from klafter.core.families import FAMILIES, check_values
 from klafter.core.objective import objective
-from klafter.core.problem import make_priors, make_problem
+from klafter.core.problem import State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.models.publish import Fitted, from_paper
 from klafter.search import paper
-from klafter.search.progress import Progress, Step, iterate
+from klafter.search.progress import Callback, Progress, Step, iterate
 
 
 class PaperKLafter(NetworkModel):
@@ -46,15 +47,15 @@ class PaperKLafter(NetworkModel):
     def __init__(
         self,
         *,
-        penalty=0.5,
-        n_communities=1,
-        whole_rows=False,
-        weights="gradient",
-        sigma=1.0,
-        max_iter=100,
-        patience=10,
-        random_state=None,
-    ):
+        penalty: float = 0.5,
+        n_communities: int = 1,
+        whole_rows: bool = False,
+        weights: str = "gradient",
+        sigma: float = 1.0,
+        max_iter: int = 100,
+        patience: int = 10,
+        random_state: Any = None,
+    ) -> None:
         self.penalty = penalty
         self.n_communities = n_communities
         self.whole_rows = whole_rows
@@ -72,7 +73,14 @@ class PaperKLafter(NetworkModel):
             check_integer(self, name, 1)
         check_values(FAMILIES["bernoulli"], graph.links.data, type(self).__name__)
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
+    def _fit(
+        self,
+        graph: Graph,
+        seeds: np.random.SeedSequence,
+        callback: Callback,
+        client: Any,
+        previous: Graph | None,
+    ) -> Fitted:
         rng = np.random.default_rng(seeds)
         penalty = self.penalty if graph.directed else self.penalty / 2
         problem = make_problem(
@@ -81,16 +89,16 @@ class PaperKLafter(NetworkModel):
         begun, quiet = time.perf_counter(), 0
         history: list[Step] = []
 
-        def move(state):
+        def move(state: State) -> State:
             return paper.step(problem, state, rng, sigma=self.sigma, whole_rows=self.whole_rows, method=self.weights)
 
-        def done(t, state):
+        def done(t: int, state: State) -> bool:
             nonlocal quiet
             value = objective(problem, state)
             quiet = 0 if not history or value < history[-1].objective - 1e-6 else quiet + 1
             history.append(Step(0, t + 1, time.perf_counter() - begun, value, len(state.z)))
             told = callback(Progress("search", 0, 1, t + 1, self.max_iter, value, len(state.z)))
-            return told or quiet >= self.patience
+            return bool(told) or quiet >= self.patience
 
         with announce_compilation():
             state = paper.init(problem, rng, self.n_communities, self.sigma)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from klafter.core.draws import Matrix
 from klafter.graph import Graph
 
 
@@ -19,7 +20,7 @@ class Choice(NamedTuple):
     share: float  # that it is this one, were it in exactly one community
 
 
-def places(graph: Graph, memberships, chances) -> np.ndarray:
+def places(graph: Graph, memberships: Matrix, chances: Matrix) -> np.ndarray:
     """One community for each node: of those it holds the most probable, of nodes in none the most probable of all.
 
     Where no community is probable at all, that to which most of its neighbours' probabilities go, else the largest.
@@ -53,7 +54,7 @@ def _highest(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     return found, known
 
 
-def first_choices(graph: Graph, memberships, chances) -> list[Choice]:
+def first_choices(graph: Graph, memberships: Matrix, chances: Matrix) -> list[Choice]:
     """Of every node in no community; none where there are no communities."""
     if not memberships.shape[1]:
         return []

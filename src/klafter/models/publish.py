@@ -54,7 +54,7 @@ class Fitted:
         return replace(self, notes=[*self.notes, *notes])
 
 
-def publish(model, graph: Graph, fitted: Fitted, seconds: float) -> None:
+def publish(model: Any, graph: Graph, fitted: Fitted, seconds: float) -> None:
     """Give an estimator the attributes of a fit, in place of those of an earlier one."""
     for name in published(model):
         delattr(model, name)
@@ -67,19 +67,21 @@ def publish(model, graph: Graph, fitted: Fitted, seconds: float) -> None:
     model._forget()
 
 
-def published(model) -> list[str]:
+def published(model: Any) -> list[str]:
     """The names of fitted attributes; those about the input, which scikit-learn sets, are not among them."""
     return [name for name in vars(model) if name.endswith("_") and not name.startswith("_") and name[-4:] != "_in_"]
 
 
-def adopted(model, **more) -> Fitted:
+def adopted(model: Any, **more: Any) -> Fitted:
     """What another estimator has found, with ``more`` beside it."""
     found = {name[:-1]: getattr(model, name) for name in published(model)}
     own = {part.name: found.pop(part.name) for part in fields(Fitted) if part.name in found}
     return Fitted(**own, more={**found, **more})
 
 
-def from_restarts(outcomes: list[Outcome], link: str, unit: float, seed, *, coarsen: bool = True) -> Fitted:
+def from_restarts(
+    outcomes: list[Outcome], link: str, unit: float, seed: np.random.SeedSequence, *, coarsen: bool = True
+) -> Fitted:
     """Of the dense engine: the best restart gives the communities, at the level shown first, all of them the draws.
 
     ``seed`` is that of the sweeps that say how probable memberships are.
@@ -123,13 +125,13 @@ def _levels(path: list[Level], shown: int) -> dict[str, Any]:
     }
 
 
-def from_searches(outcomes: list) -> Fitted:
+def from_searches(outcomes: list[Any]) -> Fitted:
     """Of the sparse engine: the best search gives the communities, all of them the predictions."""
     from klafter.search.sparse import engine  # which small networks do without
 
-    order = np.argsort([outcome.history[-1].objective for outcome in outcomes], kind="stable")
+    order = np.argsort([outcome.score for outcome in outcomes], kind="stable")
     best = outcomes[order[0]]
-    draws = [engine.draw(outcome.problem, outcome.state, ties=outcome.ties) for outcome in outcomes]
+    draws = [engine.draw(outcome.problem, outcome.state) for outcome in outcomes]
     point = draws[order[0]]
     few = point.affinities.shape[0] <= DENSE_AFFINITIES
     return Fitted(
@@ -140,22 +142,25 @@ def from_searches(outcomes: list) -> Fitted:
         restarts=draws,
         memberships=sparse.csr_array(point.memberships, dtype=np.int8),
         affinities=point.affinities.toarray() if few else point.affinities,
-        objective=best.history[-1].objective,
+        objective=best.score,
         history=[line for outcome in outcomes for line in outcome.history],
         n_iter=best.history[-1].step,
         n_communities_posterior=count_posterior(*_weighed(outcomes)),
-        more={"converged": best.converged, "background": point.background},
+        more={
+            "converged": best.converged,
+            "background": point.background,
+            "prior": "counts" if best.counts else "buffet",
+        },
     )
 
 
-def _weighed(outcomes: list) -> tuple[list[int], np.ndarray]:
-    """The number of communities of each search, and its weight exp(-objective)."""
-    ends = [outcome.history[-1] for outcome in outcomes]
-    values = np.array([end.objective for end in ends])
-    return [len(outcome.state.size) for outcome in outcomes], np.exp(values.min() - values)
+def _weighed(outcomes: list[Any]) -> tuple[list[int], np.ndarray]:
+    """The number of communities of each search, and its weight exp(-score)."""
+    scores = np.array([outcome.score for outcome in outcomes])
+    return [len(outcome.state.size) for outcome in outcomes], np.exp(scores.min() - scores)
 
 
-def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: float, **more) -> Fitted:
+def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: float, **more: Any) -> Fitted:
     """Of a sampler: the best sweep gives the communities, the draws of all chains the predictions."""
     engine, peaks = recipe.engine, [chain.peak for chain in chains]
     draws = [draw for chain in chains for draw in chain.kept(recipe, graph)]
@@ -218,7 +223,7 @@ def _at_bound(state: State, unit: float, meaning: str) -> list[str]:
     return [f"Some affinities reached the bound of {BOUND * unit:g}: {meaning}."]
 
 
-def _point(engine, graph: Graph, state) -> tuple[LinearDraw, np.ndarray]:
+def _point(engine: Any, graph: Graph, state: Any) -> tuple[LinearDraw, np.ndarray]:
     """A state as a draw whose first communities are the distinct ones with members, largest first, and those."""
     draw, members = engine.draw(graph, state), engine.communities(state)
     keep = distinct(members)
@@ -233,7 +238,7 @@ def _sampled(chain: Chain) -> list[int]:
     return chain.n_communities[chain.n_burned :] or chain.n_communities[-1:] or [0]
 
 
-def _table(rows: list[list]) -> np.ndarray:
+def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:
     """Rows of unequal lengths as an array with NaN beyond their ends."""
     table = np.full((len(rows), max(len(row) for row in rows)), np.nan)
     for line, row in zip(table, rows):

@@ -14,8 +14,9 @@ from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.checks import check_integer, check_real
 from klafter.models.publish import Fitted, from_chains
-from klafter.sampling.chain import Recipe, Task, run_chain
+from klafter.sampling.chain import Chain, Recipe, Task, run_chain
 from klafter.search.parallel import run
+from klafter.search.progress import Callback
 
 COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
 
@@ -75,15 +76,15 @@ class Sampler(NetworkModel):
     def __init__(
         self,
         *,
-        n_burn=500,
-        n_draws=500,
-        n_chains=1,
-        max_draws=100,
-        structure=0.0,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-    ):
+        n_burn: int = 500,
+        n_draws: int = 500,
+        n_chains: int = 1,
+        max_draws: int = 100,
+        structure: float = 0.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.n_burn = n_burn
         self.n_draws = n_draws
         self.n_chains = n_chains
@@ -130,10 +131,17 @@ class Sampler(NetworkModel):
         """The graph as the engine sees it."""
         return graph
 
-    def _precision(self, engine, states: list) -> float:
+    def _precision(self, engine: Any, states: list[Any]) -> float:
         return 1.0
 
-    def _fit(self, graph: Graph, seeds, callback, client, previous) -> Fitted:
+    def _fit(
+        self,
+        graph: Graph,
+        seeds: np.random.SeedSequence,
+        callback: Callback,
+        client: Any,
+        previous: Graph | None,
+    ) -> Fitted:
         *chain_seeds, spare = seeds.spawn(self.n_chains + 1)
         before = {chain.run: chain for chain in self.chains_} if self.warm_start and previous is not None else {}
         with announce_compilation():
@@ -147,7 +155,7 @@ class Sampler(NetworkModel):
         precision = self._precision(engine, [chain.peak[1] for chain in chains])
         return from_chains(observed, recipe, chains, precision, **chosen)
 
-    def _check_engine(self, engine, before) -> None:
+    def _check_engine(self, engine: Any, before: dict[int, Chain]) -> None:
         if before and engine != self._last_engine:
             raise ValueError(
                 f"{type(self).__name__}(warm_start=True) continues chains of the same model, and its parameters have "
@@ -179,7 +187,7 @@ class Sampler(NetworkModel):
             )
 
 
-def check_prior(model, name: str) -> None:
+def check_prior(model: object, name: str) -> None:
     """Refuse what is not a pair of positive numbers."""
     value = getattr(model, name)
     try:
@@ -190,7 +198,7 @@ def check_prior(model, name: str) -> None:
         raise ValueError(f"{type(model).__name__} needs {name} to be two positive numbers; it is {value!r}.")
 
 
-def check_links(model, graph: Graph, family: str, cure: str) -> None:
+def check_links(model: object, graph: Graph, family: str, cure: str) -> None:
     """Refuse link values that the family cannot have produced, with a cure that this model offers."""
     check_values(FAMILIES[family], graph.links.data, type(model).__name__, f"Use {cure}.")
 

@@ -8,7 +8,7 @@ chance.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,13 @@ class Elimination(NamedTuple):
     alive: np.ndarray  # (settings,): not eliminated
 
 
-def eliminate_settings(n_settings: int, n_folds: int, evaluate: Callable, *, eliminate: bool = True) -> Elimination:
+def eliminate_settings(
+    n_settings: int,
+    n_folds: int,
+    evaluate: Callable[[list[tuple[int, int]]], list[tuple[int, int, float, float]]],
+    *,
+    eliminate: bool = True,
+) -> Elimination:
     """Run ``evaluate([(setting, fold), ...])``, which gives (setting, fold, score, seconds); of fewer when stopped."""
     scores, seconds = np.full((2, n_settings, n_folds), np.nan)
     alive = np.ones(n_settings, bool)
@@ -64,14 +70,15 @@ def clearly_worse(scores: np.ndarray, alive: np.ndarray) -> np.ndarray:
     error = behind.std(axis=1, ddof=1) / np.sqrt(behind.shape[1])
     others = alive & (np.arange(len(alive)) != best)
     floor = np.median(error[others]) if others.any() else 0.0
-    return others & (behind.mean(axis=1) > MARGIN * np.maximum(error, floor))
+    worse: np.ndarray = others & (behind.mean(axis=1) > MARGIN * np.maximum(error, floor))
+    return worse
 
 
-def results_table(settings: list[dict], result: Elimination) -> dict:
+def results_table(settings: list[dict[str, Any]], result: Elimination) -> dict[str, Any]:
     """The scores as columns, named as scikit-learn names them."""
     scores, n_folds = result.scores, (~np.isnan(result.scores)).sum(axis=1)
     mean = _mean(scores)
-    table: dict = {"params": settings}
+    table: dict[str, Any] = {"params": settings}
     table.update({f"param_{name}": np.array([setting[name] for setting in settings]) for name in settings[0]})
     table.update({f"split{fold}_test_score": scores[:, fold] for fold in range(scores.shape[1])})
     table["mean_test_score"] = mean

@@ -167,7 +167,7 @@ def _coded(column) -> tuple[list[str], list[int]]:
 
 
 def _is_plain(model, w) -> bool:
-    """Whether communities only attract, and each only itself: W is a diagonal, and the table has its numbers."""
+    """Whether communities only attract, and each only itself: a heat map of W would be a diagonal."""
     if w is None or not RESPONSES[model.response_].nonnegative:
         return False
     return sparse.csr_array(w).count_nonzero() == np.count_nonzero(w.diagonal())

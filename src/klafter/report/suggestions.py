@@ -10,23 +10,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klafter.prediction.explain import explain
 from klafter.report.communities import Community
 from klafter.report.network import link_pairs
 
-PARTS = 6  # of an explanation
+PARTS = 6  # of an explanation, the last of them all the rest
 BUDGET = 1_500_000  # dyads times draws that are looked at
 TIGHT = 25  # members of a community whose pairs are looked at in a large graph
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A dyad, how likely a link is, and why."""
+    """A dyad, how likely a link is, and why: parts that add up to the log odds, and how much each kind has of them."""
 
     source: int
     target: int
     probability: float
     hidden: bool
     parts: list[tuple[str, float]]
+    log_odds: float
+    totals: list[tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ def missing_links(model, communities: list[Community], n: int = 20) -> Suggestio
     graph = model.graph_
     pairs, most = graph.n_nodes**2 // (1 if graph.directed else 2), BUDGET // len(model.draws_)
     if pairs <= most or graph.n_nodes <= 500:
-        return Suggestions([_explained(model, *row) for row in model.top_links(n)], None)
+        return Suggestions(_explained(model, model.top_links(n)), None)
     close = _close_pairs(graph, communities, most)
     return _pick(model, close, -model.predict_proba(close), n)
 
@@ -51,7 +54,7 @@ def surprising_links(model, n: int = 20) -> Suggestions:
     """The observed links that the model finds least likely."""
     graph, most = model.graph_, BUDGET // len(model.draws_)
     if graph.n_links <= most:
-        return Suggestions([_explained(model, *row) for row in model.surprising_links(n)], None)
+        return Suggestions(_explained(model, model.surprising_links(n)), None)
     pairs = link_pairs(graph).astype(np.int64)
     some = pairs[np.sort(np.random.default_rng(0).choice(len(pairs), most, replace=False))]
     return _pick(model, some, model.predict_proba(some), n)
@@ -60,9 +63,9 @@ def surprising_links(model, n: int = 20) -> Suggestions:
 def _pick(model, pairs: np.ndarray, key: np.ndarray, n: int) -> Suggestions:
     """The n pairs with the smallest key."""
     best = np.argsort(key, kind="stable")[:n]
-    label, found = model.graph_.label, pairs[best].tolist()
-    p = np.abs(key[best]).tolist()
-    return Suggestions([_explained(model, label(i), label(j), q) for (i, j), q in zip(found, p)], len(pairs))
+    label = model.graph_.label
+    found = [(label(i), label(j), abs(q)) for (i, j), q in zip(pairs[best].tolist(), key[best].tolist())]
+    return Suggestions(_explained(model, found), len(pairs))
 
 
 def _close_pairs(graph, communities: list[Community], most: int) -> np.ndarray:
@@ -83,9 +86,13 @@ def _close_pairs(graph, communities: list[Community], most: int) -> np.ndarray:
     return pairs[free][:most]
 
 
-def _explained(model, source, target, probability: float) -> Suggestion:
+def _explained(model, links: list[tuple]) -> list[Suggestion]:
+    """Links and their probabilities with the reasons."""
     graph = model.graph_
-    i, j = graph.index(source), graph.index(target)
-    parts = model.explain(source, target).parts[:PARTS]
-    hidden = bool(graph.hidden[i, j])
-    return Suggestion(i, j, probability, hidden, [(str(what), float(value)) for what, value in parts])
+    pairs = np.array([(graph.index(a), graph.index(b)) for a, b, _ in links], np.int64).reshape(-1, 2)
+    return [
+        Suggestion(
+            i, j, probability, bool(graph.hidden[i, j]), told.largest(PARTS), told.log_odds, list(told.totals.items())
+        )
+        for (i, j), (_, _, probability), told in zip(pairs.tolist(), links, explain(model, pairs))
+    ]

@@ -1,7 +1,7 @@
 """Progress of a search or a chain: the line of history it leaves, what a callback is told, and the loop of steps."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 
 class Step(NamedTuple):
@@ -24,6 +24,9 @@ class Progress(NamedTuple):
     n_steps: int
     objective: float
     n_communities: int
+
+
+Callback: TypeAlias = Callable[[Progress], Any]
 
 
 def iterate(step: Callable, state, n_steps: int, done: Callable, stop) -> Any:

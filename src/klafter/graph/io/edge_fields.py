@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode
-from klafter.graph.io.table_layout import Layout, cut, is_comment, is_number
+from klafter.graph.io.table_layout import Layout, cut_row, is_comment
+from klafter.graph.io.values import is_comma_number, is_number, to_number
 from klafter.graph.io.words import Words, as_words, number_words
 
 _BLANK = np.zeros(256, bool)
@@ -30,9 +32,12 @@ def cut_block(block: Block, layout: Layout) -> tuple[Words, int]:
     """All fields of a block, `columns` for each line, and the number of remarks left out."""
     data, remarks = block.data, 0
     has_header = block.line == 1 and bool(layout.names)
-    fields = None if has_header or b"#" in data or b"%" in data else _cut(data, layout)
+    fields = None if has_header or layout.loose_tail or b"#" in data or b"%" in data else _cut(data, layout)
     if fields is None:
         data, remarks = _bare(data, has_header)
+        if layout.loose_tail:
+            tail = f" \t{layout.delimiter or ''}".encode()
+            data = b"".join(line.rstrip(tail) + b"\n" for line in data.split(b"\n")[:-1])
         fields = _cut(data, layout)
     if b'"' in data and layout.delimiter is not None:
         return _quoted(data, block, layout), remarks
@@ -60,7 +65,7 @@ def _cut(data: bytes, layout: Layout) -> Words | None:
     else:
         end = np.flatnonzero((codes == ord(layout.delimiter)) | (codes == ord("\n")))
         start = np.concatenate([[0], end[:-1] + 1])[: len(end)]
-    per_line = np.diff(np.searchsorted(start, feeds), prepend=0)
+    per_line = np.diff(np.searchsorted(end, feeds, side="right"), prepend=0)
     if (per_line != layout.columns).any():
         return None
     if layout.delimiter is not None:
@@ -93,11 +98,18 @@ def _quoted(data: bytes, block: Block, layout: Layout) -> Words:
     return as_words(fields)
 
 
+def _numbers(words: list[bytes], decimal: str) -> list[float]:
+    if decimal == ".":
+        with suppress(ValueError):
+            return [float(word) for word in words]
+    return [to_number(word.decode("ascii", "replace"), decimal) for word in words]
+
+
 def weights(fields: Words, block: Block, layout: Layout) -> np.ndarray:
     """The weight of each link, a finite number."""
     words, number = number_words([fields.take(slice(layout.weight, None, layout.columns))])
     try:
-        values: np.ndarray = np.array([float(word) for word in words])[number]
+        values: np.ndarray = np.array(_numbers(words, layout.decimal))[number]
     except ValueError:
         explain(block, layout)
     if not np.isfinite(values).all():
@@ -120,7 +132,7 @@ def explain(block: Block, layout: Layout) -> NoReturn:
 
 
 def _check_line(text: str, line: int, path: Path, layout: Layout) -> None:
-    row = cut(text, layout.delimiter)
+    row = cut_row(text, layout)
     if text.count('"') % 2 and layout.delimiter is not None:
         rule = "names in quotation marks end on their line"
         raise GraphFileError.at(path, line, quote(text), rule, "close the mark, or delete it")
@@ -129,7 +141,21 @@ def _check_line(text: str, line: int, path: Path, layout: Layout) -> None:
         raise GraphFileError.at(path, line, found, rule, "correct the line, or pass delimiter=")
     if not row[layout.source] or not row[layout.target]:
         raise GraphFileError.at(path, line, quote(text), "a link needs two nodes", "name both or delete the line")
-    field = "0" if layout.weight is None else row[layout.weight]
-    if not is_number(field) or not np.isfinite(float(field)):
-        cure = "correct the line, name the column with weight=, or pass weight=None"
-        raise GraphFileError.at(path, line, f"the weight {quote(field)}", "weights are finite numbers", cure)
+    if layout.weight is not None:
+        _check_weight(row[layout.weight], line, path, layout)
+
+
+def _check_weight(field: str, line: int, path: Path, layout: Layout) -> None:
+    rule, cure = "weights are finite numbers", "correct the line, name the column with weight=, or pass weight=None"
+    if is_comma_number(field) and layout.decimal == "?":
+        rule, cure = "its comma may part thousands or decimals", "pass decimal=',' or write it without"
+    elif is_comma_number(field) and layout.decimal == ".":
+        rule, cure = "the first weights have no decimal comma", "write all in one way, or pass decimal=','"
+    elif is_number(field) and layout.decimal == ",":
+        rule, cure = "other weights have decimal commas", "write all in one way"
+    try:
+        if np.isfinite(to_number(field, layout.decimal)):
+            return
+    except ValueError:
+        pass
+    raise GraphFileError.at(path, line, f"the weight {quote(field)}", rule, cure)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -12,11 +14,27 @@ import numpy as np
 from klafter.graph.assemble import Edges
 from klafter.graph.io.edge_fields import Block, cut_block, explain, weights
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import decode
+from klafter.graph.io.files import decode, refuse_wide
+from klafter.graph.io.matrix_layout import MatrixLayout, find_matrix
 from klafter.graph.io.table_layout import HEAD_LINES, Declared, Layout, cut, find_layout, is_comment, read_declared
 from klafter.graph.io.words import Words, as_words, number_words
 
 BLOCK = 1 << 23
+_SEPARATOR = re.compile(rb'"?sep=.?"?[ \t]*\r?\n', re.I)
+MORE_LINES = 2000  # looked at where a matrix is possible
+
+
+class Opened(NamedTuple):
+    """A table whose first lines have been looked at."""
+
+    blocks: Iterator[Block]
+    declared: Declared
+    layout: Layout
+    matrix: MatrixLayout | None  # set if the table is an adjacency matrix
+    lines: list[str]  # the first lines with data
+    line: int  # number of the first of them
+    path: Path
+    encoding: str
 
 
 class Table(NamedTuple):
@@ -27,16 +45,40 @@ class Table(NamedTuple):
     declared: Declared
     layout: Layout
     remarks: int  # comment lines below the first block, where a name could have begun with "#"
+    direction: np.ndarray | None  # for each link whether the table calls it directed
 
 
-def read_table(stream: BinaryIO, path: Path, known: list[bytes], encoding: str, **given: Any) -> Table:
-    """All links of a stream; `known` names come first, in their order."""
+def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None, **given: Any) -> Opened:
+    """Look at the first lines of a stream and find how they are laid out."""
+    if encoding.lower().replace("_", "-").startswith(("utf-16", "utf16", "utf-32", "utf32")):
+        stream, encoding = io.BytesIO(decode(path, stream.read(), encoding).encode()), "utf-8"
     blocks = _blocks(stream, path, encoding)
     head = next(blocks, Block(b"", 1, path, encoding))
-    declared, layout = _look(head, given)
-    _refuse_matrix(head, layout)
-    ends, values, remarks = [as_words(known)], [np.zeros(0)], 0
-    for block in chain([head], blocks):
+    lines = _head_lines(head)
+    whole = len(head.data) < BLOCK and len(lines) > head.data.count(b"\n")
+    some = (line for line in lines if line.strip() and not is_comment(line))
+    data = list(some if whole else islice(some, MORE_LINES))
+    if not data:
+        found = "only comments" if any(map(str.strip, lines)) else "nothing"
+        raise GraphFileError.at(path, None, found, "a graph needs links", "check that the file was written")
+    declared = read_declared(lines) if b"#" in head.data or b"%" in head.data else Declared()
+    layout = find_layout(data[:HEAD_LINES], declared, occurs=lambda word: _occurrences(word, head), **given)
+    if layout.one_way and declared.directed is None:
+        declared = declared._replace(directed=True)
+    number = lines.index(data[0]) + 1
+    shape = None
+    if matrix is not False:
+        shape = find_matrix(path, data, layout.delimiter, whole, matrix is True, given.get("header"))
+    if shape is None:
+        _check_layout(path, layout, data[0], number, given.get("weight"))
+    return Opened(chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding)
+
+
+def read_table(table: Opened, known: list[bytes]) -> Table:
+    """All links of a table; `known` names come first, in their order."""
+    layout = table.layout
+    ends, values, kinds, remarks = [as_words(known)], [np.zeros(0)], [np.zeros(0, bool)], 0
+    for block in table.blocks:
         fields, skipped = cut_block(block, layout)
         remarks += skipped if block.line > 1 else 0
         ends.append(_ends(fields, layout))
@@ -44,10 +86,29 @@ def read_table(stream: BinaryIO, path: Path, known: list[bytes], encoding: str, 
             explain(block, layout)
         if layout.weight is not None:
             values.append(weights(fields, block, layout))
+        if layout.direction is not None:
+            kinds.append(_are_directed(fields, layout))
     names, number = number_words(ends)
     number = number[len(known) :]
     edges = Edges(number[::2], number[1::2], None if layout.weight is None else np.concatenate(values))
-    return Table(edges, names, declared, layout, remarks)
+    direction = None if layout.direction is None else np.concatenate(kinds)
+    _refuse_second_header(table, edges, names)
+    return Table(edges, names, table.declared, layout, remarks, direction)
+
+
+def _refuse_second_header(table: Opened, edges: Edges, names: list[bytes]) -> None:
+    """Files that were put one behind the other have their header among the links."""
+    layout = table.layout
+    if not layout.names:
+        return
+    header = cut(table.lines[0], layout.delimiter)
+    header = ["", *header] if len(header) < layout.columns else header
+    ends = [header[k].encode(table.encoding) for k in (layout.source, layout.target)]
+    if ends[0] in names and ends[1] in names:
+        i, j = (names.index(end) for end in ends)
+        if ((edges.source == i) & (edges.target == j)).any():
+            found = f"the header {quote(table.lines[0])} again among the links"
+            raise GraphFileError.at(table.path, None, found, "it stands once, on top", "delete it below")
 
 
 def _blocks(stream: BinaryIO, path: Path, encoding: str) -> Iterator[Block]:
@@ -56,6 +117,9 @@ def _blocks(stream: BinaryIO, path: Path, encoding: str) -> Iterator[Block]:
         data += stream.readline()
         if line == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
+            refuse_wide(path, data, encoding)
+            if _SEPARATOR.match(data):
+                data = b"#" + data  # what Excel writes for itself is a remark
         if b"\0" in data:
             at = line + data.count(b"\n", 0, data.index(b"\0"))
             raise GraphFileError.at(path, at, "binary data", "a list of links is text", "check the file and its suffix")
@@ -65,43 +129,42 @@ def _blocks(stream: BinaryIO, path: Path, encoding: str) -> Iterator[Block]:
         line += data.count(b"\n")
 
 
-def _look(head: Block, given: dict[str, Any]) -> tuple[Declared, Layout]:
-    """What the comments declare and how lines are laid out."""
-    top = head.data[: 1 << 20].rpartition(b"\n")[0] or head.data
-    lines = decode(head.path, top, head.encoding).split("\n")
-    data = [line for line in lines if line.strip() and not is_comment(line)][:HEAD_LINES]
-    if not data:
-        found = "only comments" if any(map(str.strip, lines)) else "nothing"
-        raise GraphFileError.at(head.path, None, found, "a graph needs links", "check that the file was written")
-    declared = read_declared(lines)
-    layout = find_layout(data, declared, **given)
+def _head_lines(head: Block) -> list[str]:
+    """The lines of the first megabyte."""
+    top = head.data if len(head.data) <= 1 << 20 else head.data[: 1 << 20].rpartition(b"\n")[0] or head.data
+    return decode(head.path, top, head.encoding).split("\n")
+
+
+def _occurrences(word: str, head: Block) -> int:
+    """How often a word stands between delimiters in the first block."""
+    inside = re.escape(word.encode(head.encoding))
+    return len(re.findall(rb"(?<![^\t\n,;|\" ])" + inside + rb"(?![^\t\n,;|\" ])", head.data))
+
+
+def _check_layout(path: Path, layout: Layout, first: str, number: int, weight: str | int | None) -> None:
     if layout.columns < 2:
         rule, cure = "a link needs two nodes in two columns", "pass delimiter= if something else parts them"
-        raise GraphFileError.at(head.path, lines.index(data[0]) + 1, quote(data[0]), rule, cure)
+        raise GraphFileError.at(path, number, quote(first), rule, cure)
     if layout.weight is not None and not 0 <= layout.weight < layout.columns:
         found = "the columns " + ", ".join(map(quote, layout.names[:8])) if layout.names else "no header line"
-        rule = f"weight={given['weight']!r} must be one of the columns"
-        raise GraphFileError.at(head.path, None, found, rule, "give its name or number, or weight=None")
-    return declared, layout
-
-
-def _refuse_matrix(head: Block, layout: Layout) -> None:
-    """A square of numbers is no list of links, and reading it as one would give nonsense."""
-    if layout.columns < 3 or len(head.data) >= BLOCK:
-        return
-    lines = [line for line in head.data.split(b"\n") if line.strip() and not is_comment(line)]
-    if len(lines) != layout.columns:
-        return
-    rows = [cut(decode(head.path, line, head.encoding), layout.delimiter) for line in lines]
-    found, rule = f"a square of {len(lines)} columns and lines", "a list of links has two or three columns"
-    named = rows[0][1:] == [row[0] for row in rows[1:]]  # the names of nodes, across and down
-    if named and (layout.columns > 3 or not rows[0][0]):
-        raise GraphFileError.at(head.path, None, found, rule, "use as_graph(pandas.read_csv(path, index_col=0))")
-    if layout.columns > 3 and not layout.names:
-        raise GraphFileError.at(head.path, None, found, rule, "use as_graph(numpy.loadtxt(path))")
+        rule = f"weight={weight!r} must be one of the columns"
+        raise GraphFileError.at(path, None, found, rule, "give its name or number, or weight=None")
 
 
 def _ends(fields: Words, layout: Layout) -> Words:
     """Source and target of each link in turn."""
     rows = np.arange(len(fields.start)).reshape(-1, layout.columns)
     return fields.take(rows[:, [layout.source, layout.target]].ravel())
+
+
+def _are_directed(fields: Words, layout: Layout) -> np.ndarray:
+    """Whether the table calls each link directed."""
+    words, number = number_words([fields.take(slice(layout.direction, None, layout.columns))])
+    directed: np.ndarray = np.array([word.lower() == b"directed" for word in words], bool)[number]
+    return directed
+
+
+def preview(table: Opened, count: int) -> list[list[str]]:
+    """The fields of the first lines below the header."""
+    below = table.lines[bool(table.layout.names) :][:count]
+    return [cut(line, table.layout.delimiter) for line in below]

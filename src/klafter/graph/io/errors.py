@@ -1,8 +1,9 @@
-"""The one error that a file of links can give."""
+"""The error that a file of links can give."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Self
 
 
 class GraphFileError(ValueError):
@@ -15,10 +16,16 @@ class GraphFileError(ValueError):
     """
 
     @classmethod
-    def at(cls, path: str | Path, line: int | None, found: str, rule: str, cure: str) -> GraphFileError:
+    def at(cls, path: str | Path, line: int | None, found: str, rule: str, cure: str) -> Self:
         """The error as a sentence; `line` counts from 1, None when the trouble is the whole file."""
         place = f"{path}, line {line}" if line else f"{path}"
         return cls(" ".join(f"{place}: found {found}, but {rule}; {cure}.".split()))
+
+
+class EncodingError(GraphFileError):
+    """Text that is not in the encoding it was read in; `likely` is one to try instead."""
+
+    likely: str = "cp1252"
 
 
 def quote(text: str | bytes, width: int = 40) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from klafter.graph.io.errors import GraphFileError
+from klafter.graph.io.errors import EncodingError, GraphFileError
 
 MAX_NODES = 50_000_000
 _GZIP = b"\x1f\x8b"
@@ -54,7 +54,31 @@ def read_all(path: Path) -> bytes:
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The whole file as text."""
-    return decode(path, read_all(path), encoding)
+    data = read_all(path)
+    refuse_wide(path, data, encoding)
+    return decode(path, data, encoding)
+
+
+def wide_encoding(start: bytes) -> str | None:
+    """UTF-16, if the first bytes of a file say so: by their mark, or because every other byte is zero."""
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    start = start[:2000]
+    for order, letters, zeros in (("utf-16-le", start[::2], start[1::2]), ("utf-16-be", start[1::2], start[::2])):
+        if len(zeros) > 3 and zeros.count(0) > 0.8 * len(zeros) and letters.count(0) == 0:
+            return order
+    return None
+
+
+def refuse_wide(path: Path, start: bytes, encoding: str) -> None:
+    """Say that text is in UTF-16, unless it is read so."""
+    wide = wide_encoding(start)
+    if wide is not None and not encoding.lower().startswith(("utf-16", "utf16", "utf_16")):
+        error = EncodingError.at(
+            path, None, f"{wide.upper()} text", f"it is read as {encoding}", f"pass encoding='{wide}'"
+        )
+        error.likely = wide
+        raise error
 
 
 def decode(path: Path, data: bytes, encoding: str = "utf-8") -> str:
@@ -63,7 +87,7 @@ def decode(path: Path, data: bytes, encoding: str = "utf-8") -> str:
         return data.removeprefix(b"\xef\xbb\xbf").decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise GraphFileError.at(
+        raise EncodingError.at(
             path,
             line,
             f"bytes that are not {encoding}",

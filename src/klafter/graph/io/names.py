@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from klafter.graph.assemble import Edges
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import EncodingError, quote
 from klafter.graph.io.files import check_size
 
 
@@ -95,4 +95,4 @@ def _decode(name: bytes, path: Path, encoding: str) -> str:
         return name.decode(encoding)
     except UnicodeDecodeError:
         found, rule = f"the name {quote(name)}", f"names must be {encoding} text"
-        raise GraphFileError.at(path, None, found, rule, "pass encoding='latin-1' or another") from None
+        raise EncodingError.at(path, None, found, rule, "pass encoding='latin-1' or another") from None

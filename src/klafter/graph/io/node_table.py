@@ -8,13 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import read_text
+from klafter.graph.io.column_names import role
+from klafter.graph.io.errors import EncodingError, GraphFileError, quote
+from klafter.graph.io.files import decode, read_text
+from klafter.graph.io.first_line import judge_nodes
 from klafter.graph.io.names import integers, plain_labels
-from klafter.graph.io.table_layout import cut, find_delimiter, is_comment, is_number
+from klafter.graph.io.sheets import is_sheet, read_sheet
+from klafter.graph.io.table_layout import cut, find_delimiter, is_comment, without_tail
+from klafter.graph.io.values import is_comma_number, is_number, to_number
 
-_IDENTIFIERS = ("node", "id", "node_id", "nodeid", "name", "label", "vertex")
-_LABELS = ("label", "name")
+_LABELS = ("label", "name", "nom", "nombre", "nome", "naam")
 
 
 class NodeTable(NamedTuple):
@@ -23,17 +26,28 @@ class NodeTable(NamedTuple):
     identifiers: list[str]
     labels: list[str] | np.ndarray | None
     attributes: dict[str, np.ndarray]
+    notes: tuple[str, ...] = ()
 
 
 def sibling(path: Path) -> Path:
-    """The table beside a file of links: friends.tsv has friends.nodes.tsv."""
+    """The table beside a file of links: friends.tsv has friends.nodes.tsv, edges.csv has nodes.csv."""
     stem = path.name.removesuffix(".gz")
-    return path.with_name(f"{stem[: stem.rfind('.')] if '.' in stem else stem}.nodes.tsv")
+    stem = stem[: stem.rfind(".")] if "." in stem else stem
+    usual = path.with_name(f"{stem}.nodes.tsv")
+    others = [f"{stem}.nodes.csv", f"{stem}_nodes.csv", f"{stem}_nodes.tsv", f"{stem}-nodes.csv"]
+    for word in ("edges", "edgelist", "links"):
+        if word in stem.lower():
+            at = stem.lower().index(word)
+            others += [f"{stem[:at]}nodes{stem[at + len(word) :]}{suffix}" for suffix in (".csv", ".tsv")]
+    fits = (path.with_name(name) for name in others if path.with_name(name).is_file())
+    return usual if usual.is_file() else next(fits, usual)
 
 
-def read_nodes(path: Path, labels: str | None = None, encoding: str = "utf-8") -> NodeTable:
+def read_nodes(
+    path: Path, labels: str | None = None, encoding: str | None = None, header: bool | None = None
+) -> NodeTable:
     """Read a table of nodes; `labels` names the column to call them by, else one called label or name if it differs."""
-    names, rows = _rows(path, encoding)
+    names, rows, notes = _rows(path, encoding, header)
     columns = [[row[k] for row in rows] for k in range(len(names))]
     twice = [name for name, count in Counter(columns[0]).items() if count > 1]
     if twice:
@@ -42,31 +56,54 @@ def read_nodes(path: Path, labels: str | None = None, encoding: str = "utf-8") -
     attributes = {name: _typed(column) for name, column in zip(names[1:], columns[1:])}
     chosen = _choose(path, names, columns, labels)
     if chosen == 0:
-        return NodeTable(columns[0], plain_labels(columns[0]), attributes)
+        return NodeTable(columns[0], plain_labels(columns[0]), attributes, notes)
     attributes.pop(names[chosen])
     if plain_labels(columns[0]) is not None:
         attributes = {names[0]: _typed(columns[0]), **attributes}
-    return NodeTable(columns[0], plain_labels(columns[chosen]), attributes)
+    return NodeTable(columns[0], plain_labels(columns[chosen]), attributes, notes)
 
 
-def _rows(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:
-    """Names of the columns and the fields of every line."""
-    lines = read_text(path, encoding).splitlines()
+def _text(path: Path, encoding: str | None) -> tuple[str, list[str]]:
+    """The table as text, and what has to be said of its encoding."""
+    if is_sheet(path):
+        return decode(path, read_sheet(path, nodes=True).data), []
+    try:
+        return read_text(path, encoding or "utf-8"), []
+    except EncodingError as error:
+        if encoding is not None:
+            raise
+        text = read_text(path, error.likely)
+        return text, [f"{path.name} is no UTF-8 and was read as {error.likely}; pass encoding= if names look wrong."]
+
+
+def _rows(path: Path, encoding: str | None, header: bool | None) -> tuple[list[str], list[list[str]], tuple[str, ...]]:
+    """Names of the columns, the fields of every line, and what has to be said."""
+    text, notes = _text(path, encoding)
+    lines = text.splitlines()
     numbered = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and not is_comment(line)]
     if not numbered:
         raise GraphFileError.at(path, None, "only comments", "a table of nodes has a line for each", "check the file")
-    delimiter = find_delimiter([line for _, line in numbered[:200]])
+    delimiter = "," if is_sheet(path) else find_delimiter([line for _, line in numbered[:200]])
     rows = [cut(line, delimiter) for _, line in numbered]
+    if len(set(map(len, rows))) > 1 or not any(row[-1] for row in rows):
+        bare = [without_tail(row) for row in rows]
+        rows = bare if len(set(map(len, bare))) == 1 else rows
     names = _remark_names(lines, delimiter, len(rows[0]))
-    if names is None and rows[0][0].lower() in _IDENTIFIERS:
-        names = rows.pop(0)
-        numbered.pop(0)
+    if names is None:
+        line, first = numbered[0]
+        is_header, reason = judge_nodes(rows[:1000]) if header is None else (header, "as stated")
+        taken = "names the columns" if is_header else "is a node"
+        cure = "" if reason == "as stated" else f"; pass nodes_header={not is_header} if not"
+        notes.append(f"{path.name}, line {line}, {quote(first.strip())}, {taken} ({reason}){cure}.")
+        if is_header:
+            names = [name or ("node" if k == 0 else f"column{k}") for k, name in enumerate(rows.pop(0))]
+            numbered.pop(0)
     names = names or ["node", *(f"column{k}" for k in range(1, len(rows[0] if rows else [])))]
     for (line, text), row in zip(numbered, rows):
         if len(row) != len(names):
             found, rule = f"{len(row)} columns in {quote(text)}", f"the others have {len(names)}"
             raise GraphFileError.at(path, line, found, rule, "correct the line")
-    return names, rows
+    return names, rows, tuple(notes)
 
 
 def _remark_names(lines: list[str], delimiter: str | None, width: int) -> list[str] | None:
@@ -75,7 +112,7 @@ def _remark_names(lines: list[str], delimiter: str | None, width: int) -> list[s
         if not is_comment(line):
             return None
         names = cut(line.lstrip(" #%"), delimiter)
-        if len(names) == width and names[0].lower() in _IDENTIFIERS:
+        if len(names) == width and role(names[0]) is not None:
             return names
     return None
 
@@ -95,4 +132,8 @@ def _typed(column: list[str]) -> np.ndarray:
     numbers = integers(column)
     if numbers is not None:
         return numbers
-    return np.array([float(x) for x in column]) if all(map(is_number, column)) else np.array(column)
+    if all(map(is_number, column)):
+        return np.array([float(x) for x in column])
+    if all(is_comma_number(x) or x.isdigit() for x in column):
+        return np.array([to_number(x, ",") for x in column])
+    return np.array(column)

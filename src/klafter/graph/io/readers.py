@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from klafter.graph.assemble import assemble
+from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
-from klafter.graph.io.edge_list import Table, read_table
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.column_names import role
+from klafter.graph.io.edge_list import Opened, Table, open_table, read_table
+from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import check_size, opened
 from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
+from klafter.graph.io.matrix import matrix_graph, read_matrix, with_two_modes
 from klafter.graph.io.names import settle
 from klafter.graph.io.node_table import NodeTable, read_nodes, sibling
 from klafter.graph.io.pajek import read_pajek
+from klafter.graph.io.sheets import EXCEL, is_sheet, node_sheet, read_sheet
 from klafter.graph.io.table_layout import Layout
+from klafter.graph.io.ucinet import OPENING, read_dl
 
 log = logging.getLogger("klafter")
 
@@ -33,6 +41,19 @@ _READERS = {
     ".mtx": read_matrix_market,
     ".npz": read_npz,
     ".mat": read_mat,
+    ".dl": read_dl,
+}
+MANY_NAMES = 20_000  # more are not compared letter by letter
+_FOREIGN = {
+    ".xls": "save it as .xlsx or CSV",
+    ".ods": "save it as .xlsx or CSV",
+    ".sav": "export the table as CSV",
+    ".dta": "export the table as CSV",
+    ".rds": "write the table with write.csv",
+    ".rdata": "write the table with write.csv",
+    ".##h": "export it as DL",
+    ".##d": "export it as DL",
+    ".gephi": "export the graph as GEXF or GraphML",
 }
 _OPENINGS = {b"%%matrixmarket": ".mtx", b"*vertices": ".net", b"*network": ".paj", b"<?xml": ".xml", b"graph [": ".gml"}
 
@@ -47,35 +68,54 @@ def read_graph(
     nodes: str | os.PathLike[str] | bool | None = None,
     labels: str | None = None,
     relation: str | int | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+    matrix: bool | None = None,
+    two_mode: bool | None = None,
+    decimal: str | None = None,
+    nodes_header: bool | None = None,
 ) -> Graph:
-    """Read a network from a file; `graph.notes` says in sentences what was found and decided.
+    """Read a network from a file; `graph.notes` says in sentences what was found and decided, and how to say otherwise.
 
     Parameters
     ----------
     path : path
-        GraphML, GEXF, GML, node-link JSON, Pajek (.net, .paj), MatrixMarket (.mtx), scipy .npz, .mat; any other suffix
-        is a table of links: two columns of names, perhaps a third of weights, parted by tabs, commas, semicolons or
-        blanks. Lines with # or % are comments; `# nodes: 230` and `# directed: yes` at the top are understood. All may
-        be gzipped.
+        GraphML, GEXF, GML, node-link JSON, Pajek (.net, .paj), UCINET (.dl), MatrixMarket (.mtx), scipy .npz, .mat,
+        Excel (.xlsx), Parquet and Arrow; any other suffix is a table as text, with columns parted by tabs, commas,
+        semicolons or blanks. A table is a list of links, two columns of names and perhaps one of weights, or an
+        adjacency matrix with or without names. Lines with # or % are comments; `# nodes: 230` and `# directed: yes` at
+        the top are understood. All may be gzipped.
     directed : bool, optional
-        By default what the file says. A table without word of it is undirected if no pair, or every pair, stands in
-        both orders, otherwise directed.
+        By default what the file says, also a column Type with Directed or Undirected. A list without word of it is
+        undirected if every pair stands in both orders, or fewer than one in ten does; otherwise directed. A matrix
+        is undirected if it is symmetric or only one half is filled.
     weight : str, int or None
         Column or attribute with the values of links; "auto" takes one that is called weight or the like, or the third
-        column without header if it has numbers; None gives every link the value 1. Repeated links are added up
-        if they have weights, otherwise dropped.
+        column without header if it has numbers that are no times; None gives every link the value 1. Repeated links
+        are added up if they have weights, otherwise dropped.
     delimiter, header : optional
         What parts the columns of a table, and whether its first line names them, if looking at it is not enough.
     nodes : path or True, optional
         A table of nodes: identifier first, then attributes. Its nodes are the nodes of the graph, in its order.
-        True takes NAME.nodes.tsv beside NAME.tsv.
+        True takes NAME.nodes.tsv beside NAME.tsv, or the sheet of nodes of the same workbook.
     labels : str, optional
         Column of `nodes` to call the nodes by; by default one named label or name, else the identifiers.
     relation : str or int, optional
-        Which network to read from a Pajek or .mat file that holds several; by default the first.
-    encoding : str
-        Of text.
+        Which network to read from a Pajek, UCINET or .mat file that holds several; by default the first.
+    encoding : str, optional
+        Of text; by default UTF-8, or UTF-16 or cp1252 where the bytes are no UTF-8.
+    sheet : str or int, optional
+        Which sheet of a workbook, by name or number from 1; by default the one called edges or the like, or the first.
+    matrix : bool, optional
+        Whether a table is an adjacency matrix, if looking at it is not enough.
+    two_mode : bool, optional
+        Whether sources and targets, or rows and columns, are two kinds of nodes, such as people and events. Pairs
+        within a kind are then hidden, up to 1,000 nodes. By default rectangular matrices, and lists whose header names
+        a person and an event or the like.
+    decimal : "." or ",", optional
+        The mark of decimals in weights, if looking at them is not enough.
+    nodes_header : bool, optional
+        Whether the first line of `nodes` names its columns.
 
     Raises
     ------
@@ -86,40 +126,137 @@ def read_graph(
     --------
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "friends.csv"
-    >>> _ = path.write_text("source,target\\nann,bob\\nbob,eve\\nann,ann\\n")
+    >>> _ = path.write_text("Person;Freund\\nann;bob\\nbob;eve\\nann;ann\\n")
     >>> graph = read_graph(path)
     >>> graph, graph.labels.tolist(), graph.notes[-1]
     (Graph(3 nodes, 2 links, undirected), ['ann', 'bob', 'eve'], '1 self-link dropped.')
+    >>> print(graph.notes[0])
+    Line 1, 'Person;Freund', names the columns ('Person' and 'Freund' are names of columns); pass header=False if not.
     """
-    place = Path(path)
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
-        raise ValueError(f"delimiter is one character such as ',' or a tab; this is {delimiter!r}.")
-    table = None if not nodes else read_nodes(sibling(place) if nodes is True else Path(nodes), labels, encoding)
-    reader = _READERS.get(_kind(place))
+    table = {"delimiter": delimiter, "header": header, "weight": weight, "decimal": decimal, "matrix": matrix}
+    asked = Asked(Path(path), directed, weight, relation, sheet, two_mode, table)
+    return read_asked(asked, nodes, labels, encoding, nodes_header)
+
+
+class Asked(NamedTuple):
+    """What to read, and how."""
+
+    path: Path
+    directed: bool | None
+    weight: str | int | None
+    relation: str | int | None
+    sheet: str | int | None
+    two_mode: bool | None
+    table: dict[str, Any]  # how a table is laid out
+    most_blocks: int | None = None  # to read only the beginning of a table
+
+
+def read_asked(
+    asked: Asked,
+    nodes: str | os.PathLike[str] | bool | None,
+    labels: str | None,
+    encoding: str | None,
+    nodes_header: bool | None,
+) -> Graph:
+    """Read a network, with its table of nodes if there is one."""
+    _check_arguments(asked)
+    place = asked.path
+    described = _find_nodes(place, nodes)
+    table = None if described is None else read_nodes(described, labels, encoding, nodes_header)
     try:
-        if reader is None:
-            given = {"delimiter": delimiter, "header": header, "weight": weight}
-            graph = _read_edge_list(place, directed, table, encoding, given)
-        else:
-            graph = reader(place, directed=directed, weight=weight, relation=relation, encoding=encoding)
-            graph = graph if table is None else _describe(graph, table, place)
+        graph = _in_its_encoding(encoding, lambda code: _read(asked, table, code))
     except GraphFileError:
         raise
     except Exception as error:
         raise GraphFileError.at(
             place, None, f"trouble ({_first_sentence(error)})", "it should be a graph file", "check format and suffix"
         ) from None
+    said = [] if table is None else list(table.notes)
+    if described is None and nodes is None:
+        said = _beside(place, asked.sheet)
+    if said:
+        graph = _noted(graph, said)
     log.info("%s: %s", place, " ".join(graph.notes))
     return graph
 
 
-def _kind(path: Path) -> str:
+def _noted(graph: Graph, notes: list[str]) -> Graph:
+    """The same graph with more notes; it was checked when it was made."""
+    parts = {name: getattr(graph, name) for name in ("directed", "labels", "attributes", "covariates")}
+    return Graph.trusted(graph.links, graph.hidden, **parts, notes=(*graph.notes, *notes))
+
+
+def _check_arguments(asked: Asked) -> None:
+    delimiter, decimal = asked.table.get("delimiter"), asked.table.get("decimal")
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
+        raise ValueError(f"delimiter is one character such as ',' or a tab; this is {delimiter!r}.")
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal is '.' or ','; this is {decimal!r}.")
+    if asked.sheet is not None and asked.path.suffix.lower() not in EXCEL:
+        rule = f"sheet={asked.sheet!r} needs one"
+        raise GraphFileError.at(asked.path, None, "no workbook", rule, "read without sheet=")
+
+
+def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Graph:
+    """Read as UTF-8, and again in another encoding where that fails and nobody said which it is."""
+    if encoding is not None:
+        return read(encoding)
+    try:
+        return read("utf-8")
+    except EncodingError as error:
+        likely, reason = error.likely, error
+    try:
+        graph = read(likely)
+    except EncodingError:
+        raise reason from None
+    odd = next(
+        (label for label in map(str, graph.labels if graph.labels is not None else ()) if not label.isascii()), ""
+    )
+    such = f", such as {quote(odd)}" if odd else ""
+    said = f"The text is no UTF-8 and was read as {likely}{such}; pass encoding= if names look wrong."
+    return _noted(graph, [said])
+
+
+def _read(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
+    reader = _READERS.get(file_kind(asked.path))
+    if reader is None:
+        return _read_table(asked, nodes, encoding)
+    how = asked.directed, asked.weight, asked.relation
+    graph = reader(asked.path, directed=how[0], weight=how[1], relation=how[2], encoding=encoding)
+    return graph if nodes is None else _describe(graph, nodes, asked.path)
+
+
+def _find_nodes(path: Path, nodes: str | os.PathLike[str] | bool | None) -> Path | None:
+    """The file with the table of nodes, None without one."""
+    if not nodes:
+        return None
+    if nodes is not True:
+        return Path(nodes)
+    if path.suffix.lower() in EXCEL and node_sheet(path) is not None:
+        return path
+    return sibling(path)
+
+
+def _beside(path: Path, sheet: str | int | None) -> list[str]:
+    """A table of nodes that nobody asked for, in a sentence."""
+    beside = sibling(path)
+    if beside.is_file():
+        return [f"Beside it is {beside.name}; pass nodes=True to read the nodes and their attributes from it."]
+    found = node_sheet(path) if sheet is None and path.suffix.lower() in EXCEL else None
+    return [f"The sheet {found!r} was not read; pass nodes=True for nodes and their attributes."] if found else []
+
+
+def file_kind(path: Path) -> str:
     """The suffix, without .gz; for suffixes that say nothing, what the file begins with."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix in _READERS:
+    if suffix in _READERS or is_sheet(path):
         return suffix
     with opened(path) as stream:
-        start = stream.read(64).lstrip().lower()
+        start = stream.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if suffix in _FOREIGN:
+        raise GraphFileError.at(path, None, f"a {suffix} file", "klafter does not read these", _FOREIGN[suffix])
+    if OPENING.match(start.decode("ascii", "replace")):
+        return ".dl"
     return next((kind for opening, kind in _OPENINGS.items() if start.startswith(opening)), "")
 
 
@@ -127,30 +264,142 @@ def _first_sentence(error: Exception) -> str:
     return quote(" ".join(str(error).split()) or type(error).__name__, 120)[1:-1]
 
 
-def _read_edge_list(
-    path: Path, directed: bool | None, nodes: NodeTable | None, encoding: str, given: dict[str, Any]
+def open_stream(path: Path, sheet: str | int | None) -> tuple[AbstractContextManager[BinaryIO], list[str]]:
+    """A table as a stream of text, and what has to be said of it."""
+    if not is_sheet(path):
+        return opened(path), []
+    found = read_sheet(path, sheet)
+    return nullcontext(io.BytesIO(found.data)), found.notes
+
+
+def _read_table(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
+    """A list of links or an adjacency matrix."""
+    encoding = "utf-8" if is_sheet(asked.path) else encoding
+    opening, notes = open_stream(asked.path, asked.sheet)
+    with opening as stream:
+        table = open_table(stream, asked.path, encoding, **asked.table)
+        if asked.most_blocks is not None:
+            table = table._replace(blocks=islice(table.blocks, asked.most_blocks))
+        if table.matrix is not None:
+            found = read_matrix(table, asked.path, encoding)
+            found = found._replace(notes=(*notes, *found.notes))
+            graph = matrix_graph(asked.path, found, asked.directed, asked.weight, asked.two_mode)
+            return graph if nodes is None else _describe(graph, nodes, asked.path)
+        # UTF-16 is turned into UTF-8 when it is opened
+        encoding = "utf-8" if encoding.lower().startswith("utf") else encoding
+        known = [] if nodes is None else [name.encode(encoding) for name in nodes.identifiers]
+        links = read_table(table, known)
+    return _links_graph(asked, table, links, nodes, encoding, notes)
+
+
+def _links_graph(
+    asked: Asked, opened_table: Opened, table: Table, nodes: NodeTable | None, encoding: str, notes: list[str]
 ) -> Graph:
-    known = [] if nodes is None else [name.encode(encoding) for name in nodes.identifiers]
-    with opened(path) as stream:
-        table = read_table(stream, path, known, encoding, **given)
-    directed = table.declared.directed if directed is None else directed
-    if nodes is not None:
-        _check_known(path, table, len(known))
-        n, labels = check_size(path, len(known)), nodes.labels
-        return assemble(table.edges, n, directed=directed, labels=labels, attributes=nodes.attributes)
-    edges, n, labels, note = settle(table.edges, table.names, table.declared.nodes, path, encoding)
-    notes = [note] if note else []
+    path, labels, note = asked.path, None if nodes is None else nodes.labels, ""
+    if nodes is None:
+        edges, n, labels, note = settle(table.edges, table.names, table.declared.nodes, path, encoding)
+    else:
+        _check_known(path, table, len(nodes.identifiers))
+        edges, n = table.edges, len(nodes.identifiers)
+    notes = [*notes, note] if note else list(notes)
     if table.remarks:
         notes.append(f"{table.remarks:,} comment lines among the links skipped.")
-    notes += _left_out(table.layout)
-    return assemble(edges, check_size(path, n), directed=directed, labels=labels, notes=notes)
+    notes += [_first_line_note(opened_table), *table.layout.notes, *_left_out(table.layout)]
+    edges, directed, said = _stated_direction(edges, table, asked.directed)
+    two_mode, doubt = _find_modes(path, edges, n, table.layout, asked.two_mode)
+    attributes = None if nodes is None else nodes.attributes
+    graph = assemble(
+        edges,
+        check_size(path, n),
+        directed=False if two_mode and directed is None else directed,
+        labels=labels,
+        attributes=attributes,
+        notes=[*notes, *said],
+    )
+    doubt += _alike(labels)
+    graph = _noted(graph, doubt) if doubt else graph
+    if not two_mode:
+        return graph
+    second = np.zeros(n, bool)
+    second[edges.target] = True
+    return with_two_modes(graph, second, _kinds(table.layout))
+
+
+def _alike(labels: list[str] | np.ndarray | None) -> list[str]:
+    """Names that differ only in case or blanks, which people seldom mean."""
+    if not isinstance(labels, list) or len(labels) > MANY_NAMES:
+        return []
+    seen: dict[str, str] = {}
+    pairs = []
+    for label in labels:
+        first = seen.setdefault(" ".join(label.casefold().split()), label)
+        if first != label:
+            pairs.append(f"{quote(first)} and {quote(label)}")
+    more = f" and {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
+    return (
+        [f"Different nodes, though they differ only in case or blanks: {', '.join(pairs[:3])}{more}."] if pairs else []
+    )
+
+
+def _first_line_note(table: Opened) -> str:
+    """What line 1 was taken for, why, and how to say otherwise."""
+    is_header, reason = table.layout.first
+    taken = "names the columns" if is_header else "is a link"
+    cure = "pass header=False if not" if is_header else "pass header=True if it names the columns"
+    cure = f"; {cure}" if reason != "as stated" else ""
+    return f"Line {table.line}, {quote(table.lines[0].strip())}, {taken} ({reason}){cure}."
+
+
+def _stated_direction(edges: Edges, table: Table, directed: bool | None) -> tuple[Edges, bool | None, list[str]]:
+    """What comments or a column say of direction; in a mixture undirected links go both ways."""
+    if directed is not None or table.direction is None or not len(table.direction):
+        return edges, table.declared.directed if directed is None else directed, []
+    if table.direction.all() or not table.direction.any():
+        found = bool(table.direction[0])
+        called = f"The column {table.layout.names[table.layout.direction or 0]!r} says so of every link"
+        return edges, found, [f"{called}: {'directed' if found else 'undirected'}."]
+    both = ~table.direction
+    source, target = np.append(edges.source, edges.target[both]), np.append(edges.target, edges.source[both])
+    weight = None if edges.weight is None else np.append(edges.weight, edges.weight[both])
+    said = f"{int(both.sum()):,} of {len(both):,} links are called undirected: they go both ways."
+    return Edges(source, target, weight), True, [said]
+
+
+def _find_modes(path: Path, edges: Edges, n: int, layout: Layout, two_mode: bool | None) -> tuple[bool, list[str]]:
+    """Whether sources and targets are two kinds of nodes, and what has to be said if nobody can tell."""
+    if two_mode is False:
+        return False, []
+    second, first = np.zeros(n, bool), np.zeros(n, bool)
+    first[edges.source], second[edges.target] = True, True
+    overlap = int((first & second).sum())
+    if two_mode and overlap:
+        found, rule = f"{overlap:,} names in both columns", "two kinds of nodes need different names"
+        raise GraphFileError.at(path, None, found, rule, "rename them, or read without two_mode=")
+    if two_mode or overlap or len(edges.source) < 4:
+        return bool(two_mode), []
+    roles = [role(layout.names[k]) for k in (layout.source, layout.target)] if layout.names else []
+    if "group" in roles and roles[0] != roles[1]:
+        kinds = " and ".join(map(quote, _kinds(layout)))
+        return True, [f"Read as two kinds of nodes, {kinds}, since no name is both; pass two_mode=False if not."]
+    said = "No name stands in both columns; pass two_mode=True if these are two kinds, such as people and events"
+    return False, [f"{said}, and nodes= if it is a table of nodes."]
+
+
+def _kinds(layout: Layout) -> tuple[str, str]:
+    if not layout.names:
+        return "source", "target"
+    return layout.names[layout.source], layout.names[layout.target]
 
 
 def _left_out(layout: Layout) -> list[str]:
     """The columns that nobody asked for, in a sentence."""
-    others = sorted({*range(layout.columns)} - {layout.source, layout.target, layout.weight})
-    called = [quote(layout.names[k]) if k < len(layout.names) else str(k + 1) for k in others]
-    return [f"Left out: column{'s' * (len(called) > 1)} {', '.join(called)}."] if called else []
+    used = {layout.source, layout.target, layout.weight, layout.direction}
+    others = sorted({*range(layout.columns)} - used - layout.empty)
+    called = [quote(layout.names[k]) if k < len(layout.names) and layout.names[k] else str(k + 1) for k in others]
+    found = [f"Left out: column{'s' * (len(called) > 1)} {', '.join(called)}."] if called else []
+    if layout.loose_tail or layout.columns - 1 in layout.empty:
+        found.append("Delimiters at the ends of lines ignored.")
+    return found
 
 
 def _check_known(path: Path, table: Table, count: int) -> None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from klafter.graph.convert import SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES
+from klafter.graph.io import column_names
+from klafter.graph.io.errors import quote
+from klafter.graph.io.first_line import FirstLine, judge_links
+from klafter.graph.io.values import are_times, find_decimal, is_comma_number, is_number, is_readable
 
 HEAD_LINES = 200
 _NODES = re.compile(r"^\s*[#%]+\s*nodes\s*[:=]\s*([\d,_]+)", re.I)
 _DIRECTED = re.compile(r"^\s*[#%]+\s*directed\s*[:=]\s*(yes|true|1|no|false|0)\b", re.I)
 _SNAP = re.compile(r"^\s*#+\s*(un)?directed graph", re.I)
 _KONECT = re.compile(r"^\s*%\s*(sym|asym)\b", re.I)
+_ARROWS = frozenset({"->", "-->", "--", "-", "→", "<->", "=>", "<-->", "—", "–"})
+_ONE_WAY = frozenset({"->", "-->", "→", "=>"})
+_NEIGHBOURS = "Column 3 holds names of nodes as well and was left out; a line is read as one link."
+_PARTING = re.compile(r"(?<!\d),|,(?!\d)")  # a comma that is not inside a number
 _UNWEIGHTED = re.compile(r"^\s*[#%]+\s*weighted\s*[:=]\s*(no|false|0)\b", re.I)
 
 
@@ -36,6 +43,13 @@ class Layout(NamedTuple):
     source: int
     target: int
     weight: int | None
+    decimal: str = "."
+    direction: int | None = None  # a column that says Directed or Undirected
+    one_way: bool = False  # arrows between the names say that links are directed
+    loose_tail: bool = False  # some lines end in delimiters, others do not
+    empty: frozenset[int] = frozenset()  # columns without any text
+    first: FirstLine = FirstLine(False, "")
+    notes: tuple[str, ...] = ()
 
 
 def is_comment(line: str | bytes) -> bool:
@@ -64,14 +78,16 @@ def read_declared(lines: list[str]) -> Declared:
 def find_delimiter(lines: list[str]) -> str | None:
     """The delimiter that cuts most lines into the same number of columns, at least two."""
     best, score = None, 0.0
-    for delimiter in ("\t", ",", ";", "|"):
+    # a comma comes last: it may stand inside numbers and names
+    for delimiter in ("\t", ";", "|", ","):
         widths = Counter(len(cut(line, delimiter)) for line in lines)
         width, count = max(widths.items(), key=lambda item: (item[1], item[0]))
         if width > 1 and count > score:
             best, score = delimiter, count
     blank = Counter(len(line.split()) for line in lines).most_common(1)[0]
     # a comma inside names must not win over the blanks between them
-    if best is None or (score < len(lines) and blank[0] > 1 and blank[1] > score):
+    decimals = best == "," and blank[0] > 2 and blank[1] >= score and not any(_PARTING.search(line) for line in lines)
+    if best is None or decimals or (score < len(lines) and blank[0] > 1 and blank[1] > score):
         return " " if any('"' in line for line in lines) else None
     return best
 
@@ -87,69 +103,143 @@ def cut(line: str, delimiter: str | None) -> list[str]:
     return [field.strip() for field in fields]
 
 
+def cut_row(line: str, layout: Layout) -> list[str]:
+    """The fields of one line, without delimiters that some lines have at their end."""
+    row = cut(line, layout.delimiter)
+    return without_tail(row) if layout.loose_tail else row
+
+
+def without_tail(row: list[str]) -> list[str]:
+    """A row without empty fields at its end."""
+    end = next((k for k in range(len(row), 0, -1) if row[k - 1]), 0)
+    return row[:end]
+
+
 def find_layout(
     lines: list[str],
     declared: Declared,
     delimiter: str | None = None,
     header: bool | None = None,
     weight: str | int | None = "auto",
+    decimal: str | None = None,
+    occurs: Callable[[str], int] | None = None,
 ) -> Layout:
     """The layout of data lines without comments; arguments that are not None overrule what is found.
 
     Examples
     --------
-    >>> find_layout(["Source;Target;Weight", "ann;bob;2"], Declared())
-    Layout(delimiter=';', columns=3, names=('source', 'target', 'weight'), source=0, target=1, weight=2)
+    >>> found = find_layout(["Source;Target;Weight", "ann;bob;2,5"], Declared())
+    >>> found.delimiter, found.columns, found.names, found.source, found.target, found.weight, found.decimal
+    (';', 3, ('source', 'target', 'weight'), 0, 1, 2, ',')
     """
     delimiter = find_delimiter(lines) if delimiter in (None, " ") else delimiter
     rows = [cut(line, delimiter) for line in lines]
+    rows, loose = _even(rows)
     columns = Counter(map(len, rows)).most_common(1)[0][0]
-    has_header = _looks_like_header(rows) if header is None else bool(header)
-    names = tuple(field.lower() for field in rows[0]) if has_header else ()
-    source, target = _position(names, SOURCE_NAMES, 0), _position(names, TARGET_NAMES, 1)
-    if source == target:
-        source, target = 0, 1
+    first = judge_links(rows, occurs) if header is None else FirstLine(bool(header), "as stated")
+    names = tuple(field.lower() for field in _header(rows, columns)) if first.is_header else ()
+    body = rows[bool(names) :]
+    source, target = column_names.ends(names) if len(names) > 1 else (0, 1)
+    between = "" if names else _between(body)
+    if between:
+        target = 2
     if declared.weighted is False and weight == "auto":
         weight = None
+    found, notes = _weight_column(weight, names, body, columns, (source, target))
+    if between:
+        said = f"The middle column, such as {quote(between)}, stands between source and target."
+        notes = [said, *(note for note in notes if note != _NEIGHBOURS)]
+    notes += _mixture_note(_column(body, source), _column(body, target))
+    fields = [] if found is None else _column(body, found)
+    mark = decimal or find_decimal(fields) or "?"
+    if mark == "," and decimal is None:
+        example = next(field for field in fields if is_comma_number(field))
+        notes.append(f"Weights have decimal commas: {example!r} is {example.replace('.', '').replace(',', '.')}.")
+    empty = frozenset(k for k in range(2, columns) if not any(_column(rows, k)))
+    direction = _direction_column(names, body)
+    one_way = bool(between) and set(_column(body, 1)) <= _ONE_WAY
     return Layout(
-        delimiter, columns, names, source, target, _weight_column(weight, names, rows[bool(names) :], columns)
+        delimiter, columns, names, source, target, found, mark, direction, one_way, loose, empty, first, tuple(notes)
     )
 
 
-def _looks_like_header(rows: list[list[str]]) -> bool:
-    first, others = [field.lower() for field in rows[0]], [row for row in rows[1:] if len(row) >= 2]
-    if any(f in SOURCE_NAMES for f in first) and any(f in TARGET_NAMES for f in first):
-        return not all(len(f) == 1 for f in first[:2]) or len(first) > 2 or _numbers(others)
-    if not others or len(first) < 2 or any(is_number(field) for field in first):
-        return False
-    return _numbers(others) or (len(first) > 2 and all(len(row) > 2 and is_number(row[2]) for row in others))
+def _even(rows: list[list[str]]) -> tuple[list[list[str]], bool]:
+    """Rows without the delimiters at their ends, if that makes them alike; whether it was needed."""
+    if len(set(map(len, rows))) == 1:
+        return rows, False
+    bare = [without_tail(row) for row in rows]
+    alike = len(set(map(len, bare))) == 1
+    return (bare, True) if alike else (rows, False)
 
 
-def _numbers(rows: list[list[str]]) -> bool:
-    return bool(rows) and all(is_number(row[0]) and is_number(row[1]) for row in rows)
+def _header(rows: list[list[str]], columns: int) -> list[str]:
+    """The names of columns; R leaves the name of its row numbers out."""
+    return ["", *rows[0]] if len(rows[0]) == columns - 1 else rows[0]
 
 
-def _position(names: Sequence[str], known: Sequence[str], default: int) -> int:
-    return next((names.index(name) for name in known if name in names), default)
+def _column(rows: list[list[str]], k: int) -> list[str]:
+    return [row[k] for row in rows if len(row) > k]
 
 
-def _weight_column(weight: str | int | None, names: Sequence[str], rows: list[list[str]], columns: int) -> int | None:
+def _direction_column(names: Sequence[str], rows: list[list[str]]) -> int | None:
+    """The column in which Gephi says Directed or Undirected."""
+    for k, name in enumerate(names):
+        if name in ("type", "directed", "edge type", "edgetype"):
+            values = {field.lower() for field in _column(rows, k)}
+            if values and values <= {"directed", "undirected", "mutual"}:
+                return k
+    return None
+
+
+def _between(rows: list[list[str]]) -> str:
+    """A word or arrow that stands between the two names of every line, as Cytoscape writes them; empty if none does."""
+    middle = set(_column(rows, 1))
+    if any(len(row) < 3 for row in rows) or not middle:
+        return ""
+    if middle <= _ARROWS:
+        return min(middle)
+    first, third = set(_column(rows, 0)), set(_column(rows, 2))
+    few = 3 * len(middle) <= len(rows) and len(middle) <= 5 and not middle & (first | third)
+    return min(middle) if few and first & third and not any(map(is_number, first | third | middle)) else ""
+
+
+def _mixture_note(source: list[str], target: list[str]) -> list[str]:
+    """That one end is always a word and the other always a number, as in tables of nodes."""
+    numbers = [sum(map(is_number, fields)) for fields in (source, target)]
+    if len(source) < 2 or sorted(numbers) != [0, len(source)]:
+        return []
+    return ["One end of each link is a word, the other a number: a table of nodes has such columns, too."]
+
+
+def _neighbours_note(rows: list[list[str]], names: Sequence[str]) -> list[str]:
+    """That a third column names nodes as well, as in lists of neighbours."""
+    third = set(_column(rows, 2)) - {""}
+    if names or not third & {field for row in rows for field in row[:2]}:
+        return []
+    return [_NEIGHBOURS]
+
+
+def _weight_column(
+    weight: str | int | None, names: Sequence[str], rows: list[list[str]], columns: int, taken: tuple[int, int]
+) -> tuple[int | None, list[str]]:
+    """The column of weights, -1 if the one asked for is missing, and what has to be said of it."""
     if weight is None:
-        return None
+        return None, []
     if weight != "auto":
-        return int(weight) if isinstance(weight, int) else _position(names, (str(weight).lower(),), -1)
-    if names:
-        at = _position(names, WEIGHT_NAMES, -1)
-        return at if at >= 0 else None
-    # one number among the third fields is enough: then text beside it is an error, not a name
-    numeric = columns > 2 and any(len(row) > 2 and is_number(row[2]) for row in rows)
-    return 2 if numeric else None
-
-
-def is_number(field: str) -> bool:
-    """Whether text is a number."""
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
+        name = str(weight).lower()
+        return (weight if isinstance(weight, int) else names.index(name) if name in names else -1), []
+    third = max(taken) + 1
+    found = column_names.weight_column(names, taken) if names else (third if columns > third else None)
+    if found is None:
+        return None, []
+    fields = [field for field in _column(rows, found) if field]
+    numeric = any(map(is_readable, fields))
+    called = f"Column {quote(names[found]) if names else found + 1}"
+    # one number among the fields is enough: then text beside it is an error, not a name
+    if not numeric:
+        said = f"{called} holds no numbers and was not taken for weights; pass weight= to name another."
+        return None, [said] if names and rows else _neighbours_note(rows, names)
+    if not names and are_times(fields):
+        said = f"{called} looks like times, from {min(fields)} to {max(fields)}, and was left out"
+        return None, [f"{said}; pass weight={found} if these are weights."]
+    return found, []

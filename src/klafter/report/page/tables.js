@@ -45,9 +45,12 @@ export function startCommunities() {
   fill();
 }
 
-function why(parts) {
-  return el("div", { class: "why" }, parts.map(([what, value]) =>
-    el("span", {}, el("b", { class: value < 0 ? "minus" : "plus" }, `${value < 0 ? "−" : "+"}${figure(value)}`), ` ${what}`)));
+const logOdds = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+
+function why(row) {
+  const parts = row.parts.map(([what, value]) => el("span", {}, el("b", { class: value < 0 ? "minus" : "plus" }, logOdds(value)), ` ${what}`));
+  const totals = row.totals.map(([kind, value]) => `${kind} ${logOdds(value)}`).join(", ");
+  return [el("div", { class: "why" }, parts), el("div", { class: "muted" }, `log odds ${logOdds(row.log_odds)}: ${totals}`)];
 }
 
 function linkTable(id, rows) {
@@ -57,7 +60,7 @@ function linkTable(id, rows) {
   const heads = ["Link", "Probability", hidden && "Observed", "Why"].filter(Boolean);
   const p = (x) => (x < 0.001 ? "< 0.001" : x > 0.999 ? "> 0.999" : x.toFixed(3));
   const line = (row) => el("tr", {}, el("td", { class: "dyad" }, nodeButton(row.source), arrow, nodeButton(row.target)), el("td", { class: "share" }, el("span", { class: "figure" }, p(row.probability)), bar(row.probability)),
-    hidden ? el("td", { class: "muted" }, row.hidden ? "never" : "no link") : null, el("td", {}, row.parts.length ? why(row.parts) : ""));
+    hidden ? el("td", { class: "muted" }, row.hidden ? "never" : "no link") : null, el("td", {}, row.parts.length ? why(row) : ""));
   const body = el("tbody", {}, rows.slice(0, 10).map(line));
   $(`${id}-table`).append(el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body));
   if (rows.length <= 10) return;

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse as sp
 
-from klafter.search.cluster import rounds
 from klafter.search.cluster import shards as at
+from klafter.search.cluster.executor import by_shard
 from klafter.search.sparse.state import Problem
 
 SHARD_LINKS, FEWEST = 5_000_000, 8  # links to a shard, and shards at least: fixed by the graph, not by the cluster
@@ -33,7 +33,7 @@ class Traffic(NamedTuple):
 
 
 class DaskShardExecutor:
-    """Shards that are futures on a cluster; see ``klafter.search.cluster.rounds.Fleet``."""
+    """Shards that are futures on a cluster; see ``klafter.search.cluster.executor.ShardExecutor``."""
 
     def __init__(self, client, shards: list, bounds: np.ndarray):
         self.client, self.shards, self.bounds = client, shards, bounds
@@ -55,7 +55,7 @@ class DaskShardExecutor:
         return self._insist(work, submit, snapshot, jobs)
 
     def _rows(self, nodes) -> list:
-        cut = zip(self.shards, rounds.by_shard(nodes, self.bounds))
+        cut = zip(self.shards, by_shard(nodes, self.bounds))
         return [self._submit(at.rows_of, shard, some) for shard, some in cut if len(some)]
 
     def _share(self, value):

@@ -13,12 +13,16 @@ from scipy import sparse
 
 from klafter.graph.units import among, distinct
 from klafter.search.cluster.shards_kernels import hidden_rows, local_best, propose_rows
-from klafter.search.sparse.births import births_among
-from klafter.search.sparse.moves import Parts, Proposal, death_proposal, divided, merged, reassigned
-from klafter.search.sparse.responsibility_kernels import responsibility_rows
-from klafter.search.sparse.state import Problem, State, members
-from klafter.search.sparse.tally_kernels import tally_rows
+from klafter.search.sparse.exchange import Exchange, members_of
+from klafter.search.sparse.kernels.responsibility import responsibility_rows
+from klafter.search.sparse.kernels.totals import tally_rows
+from klafter.search.sparse.moves.birth import births_among, seed_order
+from klafter.search.sparse.moves.death import death_proposal
+from klafter.search.sparse.moves.merge import merge_proposal, reassign_proposal
+from klafter.search.sparse.moves.split import may_split, split_proposal
+from klafter.search.sparse.state import Problem, State, copy_state
 from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import no_totals
 from klafter.search.sparse.workspace import open_workspace
 
 NONE = np.zeros(0, np.int64)
@@ -38,7 +42,7 @@ class Snapshot(NamedTuple):
     member: np.ndarray
     send: np.ndarray
     receive: np.ndarray
-    communities: tuple  # size, send_sum, receive_sum, strength, tested, background
+    communities: tuple  # the fields of the state from size on
     stirred: np.ndarray  # (n,) int8, which nodes moved or wait for a move
 
 
@@ -82,7 +86,8 @@ def make_shard(frame: Problem, rows: Rows) -> Shard:
 
 def make_neighbourhood(frame: Problem, parts: list[Rows]) -> Shard:
     """The rows of nodes from several shards; links that lead out of them keep their place, which is room for
-    communities, but have value 0, so that nothing is owed to them. Hidden dyads that lead out are left out."""
+    communities, but have value 0, so that the background explains nothing of them. Hidden dyads that lead out are left
+    out."""
     nodes, value = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "value"))
     order = np.argsort(nodes, kind="stable")
 
@@ -118,18 +123,14 @@ def unfold(shard: Shard, snapshot: Snapshot) -> tuple[Problem, State, int]:
     member = np.zeros(first[-1] + 1, np.int32)
     rank = np.arange(held.sum()) - np.repeat(np.cumsum(held) - held, held)
     member[np.repeat(first[:-1], held) + rank] = snapshot.member[np.repeat(snapshot.start[shard.nodes], held) + rank]
-    size, send_sum, receive_sum, strength, size_at_split, background = snapshot.communities
-    state = State(
-        member, held, snapshot.send[shard.nodes], snapshot.receive[shard.nodes], size.copy(), send_sum.copy(),
-        receive_sum.copy(), strength.copy(), size_at_split.copy(), background,
-    )  # fmt: skip
-    return shard.problem._replace(start=first.astype(np.int64)), state, own
+    state = State(member, held, snapshot.send[shard.nodes], snapshot.receive[shard.nodes], *snapshot.communities)
+    return shard.problem._replace(start=first.astype(np.int64)), copy_state(state), own
 
 
 def tally(shard: Shard, snapshot: Snapshot):
     """This shard's part of the totals: sum_links h, sums by community, expected counts of its nodes."""
     problem, state, own = unfold(shard, snapshot)
-    part, sent, received = np.zeros((3, len(state.size) + 1)), np.zeros(own), np.zeros(own)
+    part, sent, received = no_totals(state), np.zeros(own), np.zeros(own)
     return tally_rows(open_workspace(problem, state), 0, own, part, sent, received, True), part, sent, received
 
 
@@ -164,12 +165,9 @@ def winners(shard: Shard, proposals: np.ndarray) -> np.ndarray:
 
 
 def seeds(shard: Shard, snapshot: Snapshot, number: int, entropy: list[int]) -> np.ndarray:
-    """Own nodes at random, those that owe a larger share of their links sooner."""
-    residual = node_responsibility(shard, snapshot)
-    share = residual / np.maximum(np.diff(shard.problem.start), 1)
-    with np.errstate(divide="ignore"):
-        key = np.random.default_rng(entropy).exponential(size=len(share)) / share
-    return shard.nodes[np.argsort(key, kind="stable")[: min(number, np.count_nonzero(share))]]
+    """Own nodes at random, those with a larger share of unexplained links sooner."""
+    rng = np.random.default_rng(entropy)
+    return shard.nodes[seed_order(shard.problem, node_responsibility(shard, snapshot), rng)[:number]]
 
 
 def neighbours(shard: Shard, groups: list[np.ndarray]) -> list[np.ndarray]:
@@ -199,47 +197,44 @@ def rows_of(shard: Shard, nodes: np.ndarray) -> Rows:
     return Rows(nodes, links, problem.value[entry], hidden)
 
 
-def node_responsibility(shard: Shard, snapshot: Snapshot) -> np.ndarray:
-    """How much of its links the background explains, for each own node."""
-    problem, state, own = unfold(shard, snapshot)
+def responsibilities(problem: Problem, state: State, own: int) -> tuple[np.ndarray, np.ndarray]:
+    """rho of every entry in the rows of own nodes, and its sum by node."""
     responsibility, residual = np.zeros(len(problem.node), np.float32), np.zeros(own)
     responsibility_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), responsibility, residual)
-    return residual
+    return responsibility, residual
+
+
+def node_responsibility(shard: Shard, snapshot: Snapshot) -> np.ndarray:
+    """How much of its links the background explains, for each own node."""
+    return responsibilities(*unfold(shard, snapshot))[1]
 
 
 def neighbourhood_births(
     frame: tuple, parts: list[Rows], snapshot: Snapshot, around: np.ndarray, background_discount: float
-) -> list[Proposal]:
+) -> list[Exchange]:
     """Communities born around seeds, one after the other."""
     neighbourhood = make_neighbourhood(Problem(*frame), parts)
     problem, state, own = unfold(neighbourhood, snapshot)
-    responsibility, residual = np.zeros(len(problem.node), np.float32), np.zeros(len(neighbourhood.nodes))
-    responsibility_rows(open_workspace(problem, state), np.arange(own, dtype=np.int32), responsibility, residual)
-    born = births_among(
-        problem,
-        state,
-        responsibility,
-        residual,
-        np.searchsorted(neighbourhood.nodes[:own], around),
-        background_discount,
-        ThreadPool(1),
-    )
+    responsibility, residual = responsibilities(problem, state, own)
+    residual = np.append(residual, np.zeros(len(neighbourhood.nodes) - own))
+    seeds = np.searchsorted(neighbourhood.nodes[:own], around)
+    born = births_among(problem, state, responsibility, residual, seeds, background_discount, ThreadPool(1))
     return [proposal._replace(nodes=neighbourhood.nodes[proposal.nodes]) for proposal in born]
 
 
 def neighbourhood_moves(
     frame: tuple, parts: list[Rows], snapshot: Snapshot, some: list[int], pairs: dict
-) -> list[Proposal]:
+) -> list[Exchange]:
     """Deaths and splits of some communities, and merges with those that overlap them."""
     neighbourhood = make_neighbourhood(Problem(*frame), parts)
     problem, state, _ = unfold(neighbourhood, snapshot)
-    pool, groups = ThreadPool(1), Parts(*members(problem, state))
-    proposals: list[Proposal | None] = []
+    pool, inside, large = ThreadPool(1), members_of(problem, state), set(may_split(state).tolist())
+    proposals: list[Exchange | None] = []
     for k in some:
-        proposals.append(death_proposal(problem, state, groups, k, pool))
-        if abs(state.size[k] - state.size_at_split[k]) > 0.05 * state.size[k] and state.size[k] > 5:
-            proposals.append(divided(problem, state, groups, k, pool))
+        proposals.append(death_proposal(problem, state, inside, k, pool))
+        if k in large:
+            proposals.append(split_proposal(problem, state, inside, k, pool))
         if pairs.get(k):
-            proposals.append(reassigned(problem, state, groups, (k, *pairs[k]), pool))
-            proposals.extend(merged(problem, state, groups, (k, m), pool) for m in pairs[k] if k < m)
+            proposals.append(reassign_proposal(problem, state, inside, (k, *pairs[k]), pool))
+            proposals.extend(merge_proposal(problem, state, inside, (k, m), pool) for m in pairs[k] if k < m)
     return [t._replace(nodes=neighbourhood.nodes[t.nodes]) for t in proposals if t is not None and t.gain > 0]

@@ -3,7 +3,8 @@
 import numpy as np
 
 from klafter.jit.decorators import kernel
-from klafter.search.sparse.kernels import ENOUGH, best_flip, flip, flip_rest, holds, mark_row, shared_strength
+from klafter.search.sparse.kernels.flips import best_flip, flip_rest, flip_scratch
+from klafter.search.sparse.kernels.links import ENOUGH, flip, holds, is_symmetric, reached, spread, withdraw
 
 MOVED, WAITING = 1, 2  # a node that flipped, and one whose flip lost to a neighbour's
 
@@ -11,9 +12,7 @@ MOVED, WAITING = 1, 2  # a node that flipped, and one whose flip lost to a neigh
 @kernel
 def propose_rows(ws, own, stirred, which, gain):
     """The best flip of nodes 0..own that wait, moved, or have a linked or hidden partner that moved."""
-    size = len(ws.size)
-    mine, seen = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-    worth, back, touched = np.zeros(size), np.zeros(size), np.zeros(size, np.int64)
+    scratch = flip_scratch(ws)
     for i in range(own):
         active = stirred[i] > 0
         for p in range(ws.start[i], ws.start[i + 1]):
@@ -21,7 +20,7 @@ def propose_rows(ws, own, stirred, which, gain):
         for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
             active |= stirred[ws.hidden_node[p]] == MOVED
         if active:
-            which[i], gain[i] = best_flip(ws, i, mine, seen, worth, back, touched)
+            which[i], gain[i] = best_flip(ws, i, scratch)
 
 
 @kernel
@@ -43,17 +42,17 @@ def local_best(start, node, own, gain, which, names):
 @kernel
 def hidden_rows(ws, own, rates):
     """What hidden dyads take from the rates of degree factors of nodes 0..own: as source, and as target."""
-    mine = np.zeros(len(ws.size), np.bool_)
+    out = np.zeros(len(ws.size))
+    into = out if is_symmetric(ws) else np.zeros(len(ws.size))
     for i in range(own):
-        mark_row(ws, i, mine)
+        spread(ws, i, out, into)
         for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
             j = ws.hidden_node[p]
-            u = shared_strength(ws, j, mine)
             if p < ws.hidden_middle[i]:
-                rates[0, i] += ws.receive[j] * u
+                rates[0, i] += ws.receive[j] * reached(ws, j, out)
             else:
-                rates[1, i] += ws.send[j] * u
-        mark_row(ws, i, mine)
+                rates[1, i] += ws.send[j] * reached(ws, j, into)
+        withdraw(ws, i, out, into)
 
 
 @kernel

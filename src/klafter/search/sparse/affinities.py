@@ -1,9 +1,9 @@
-"""Ties: the affinities L of the sparse engine when communities are also linked to each other.
+"""Affinities of the sparse engine: L = diag(w) and, where they pay, entries off the diagonal.
 
-    x_ij = t_i r_j (e + sum_{k in z_i, l in z_j} L_kl),   L = diag(w) + bridges
+    x_ij = t_i r_j (e + sum_{k in z_i, l in z_j} L_kl)
 
-A bridge is an entry L_kl > 0 off the diagonal: undirected, one number for (k, l) and (l, k); directed, from members of
-k as sources to members of l as targets. Only entries that exist are stored, by rows and by columns.
+Undirected, (k, l) and (l, k) are one number; directed, L_kl goes from members of k as sources to members of l as
+targets. Only entries that exist are stored, by rows and by columns, and the diagonal by itself.
 """
 
 # ruff: noqa: E741 - k and l are communities, as in the papers
@@ -13,111 +13,131 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse.state import Problem, State
+NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
-class Ties(NamedTuple):
-    """L by rows (from k) and by columns (into l); the diagonal is always there, the strength w_k of community k."""
+class Affinities(NamedTuple):
+    """The diagonal, and the off-diagonal affinities by rows (from k) and by columns (into l)."""
 
+    strength: np.ndarray  # (K,) w_k
+    value: np.ndarray  # (m,) off-diagonal affinities, each once, in the order of their pairs
     start: np.ndarray  # (K + 1,) int64
     other: np.ndarray  # int64, l of each entry, rising in a row
-    strength: np.ndarray
+    place: np.ndarray  # int64, where its number stands in ``value``
     into_start: np.ndarray  # (K + 1,) int64
     into_other: np.ndarray  # int64, k of each entry, rising in a column
-    into_strength: np.ndarray
-    place: np.ndarray  # where the entries by columns stand by rows
+    into_place: np.ndarray
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether there is nothing off the diagonal."""
+        return len(self.value) == 0
 
 
-def tie(strength: np.ndarray, pairs: np.ndarray | None = None, values=0.0, *, directed: bool = False) -> Ties:
-    """Ties of a diagonal and of off-diagonal pairs, (m, 2), each unordered one once when undirected."""
-    k, own = len(strength), np.arange(len(strength))
-    pairs = np.zeros((0, 2), np.int64) if pairs is None else pairs
-    values = np.broadcast_to(values, len(pairs))
-    back = 0 if directed else len(pairs)
-    row = np.concatenate([own, pairs[:, 0], pairs[:back, 1]]).astype(np.int64)
-    column = np.concatenate([own, pairs[:, 1], pairs[:back, 0]]).astype(np.int64)
-    value = np.concatenate([strength, values, values[:back]]).astype(float)
-    order = np.lexsort((column, row))
-    row, column, value = row[order], column[order], value[order]
-    place = np.lexsort((row, column))
-    return Ties(_starts(row, k), column, value, _starts(column, k), row[place], value[place], place)
+def as_affinities(strength, pairs: np.ndarray = NO_PAIRS, values=0.0, *, directed: bool = False) -> Affinities:
+    """Affinities of a diagonal and of off-diagonal pairs, (m, 2), each unordered one once when undirected."""
+    strength = np.array(strength, float)
+    if len(pairs) == 0:
+        none, start = np.zeros(0, np.int64), np.zeros(len(strength) + 1, np.int64)
+        return Affinities(strength, np.zeros(0), start, none, none, start, none, none)
+    pairs = np.asarray(pairs, np.int64) if directed else np.sort(np.asarray(pairs, np.int64), axis=1)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    pairs, values = pairs[order], np.broadcast_to(values, len(pairs))[order].astype(float)
+    number = np.arange(len(pairs))
+    if not directed:
+        pairs, number = np.concatenate([pairs, pairs[:, ::-1]]), np.tile(number, 2)
+    rows, columns = (_compressed(pairs, number, side, len(strength)) for side in (0, 1))
+    return Affinities(strength, values, *rows, *columns)
 
 
-def _starts(sorted_rows: np.ndarray, k: int) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(np.bincount(sorted_rows, minlength=k))]).astype(np.int64)
+def _compressed(pairs: np.ndarray, number: np.ndarray, side: int, k: int):
+    """Entries by rows (side 0) or columns (side 1): where each begins, the other end, and the number of the value."""
+    order = np.lexsort((pairs[:, 1 - side], pairs[:, side]))
+    start = np.concatenate([[0], np.cumsum(np.bincount(pairs[:, side], minlength=k))]).astype(np.int64)
+    return start, pairs[order, 1 - side].copy(), number[order]
 
 
-def rows_of(ties: Ties) -> np.ndarray:
-    """k of each entry by rows."""
-    return np.repeat(np.arange(len(ties.start) - 1), np.diff(ties.start))
+def is_directed(affinities: Affinities) -> bool:
+    """Whether (k, l) and (l, k) are two numbers."""
+    return len(affinities.other) == len(affinities.value)
 
 
-def bridges(ties: Ties, *, directed: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs off the diagonal, (m, 2), and their strengths; each unordered pair once when undirected."""
-    row = rows_of(ties)
-    some = row != ties.other if directed else row < ties.other
-    return np.column_stack([row[some], ties.other[some]]), ties.strength[some]
+def off_diagonal_pairs(affinities: Affinities) -> np.ndarray:
+    """The pairs (k, l) of ``value``, (m, 2); k < l when undirected."""
+    if affinities.diagonal:
+        return NO_PAIRS
+    row = np.repeat(np.arange(len(affinities.strength)), np.diff(affinities.start))
+    some = np.full(len(row), True) if is_directed(affinities) else row < affinities.other
+    return np.column_stack([row[some], affinities.other[some]])
 
 
-def n_bridges(problem: Problem, ties: Ties) -> int:
-    """Bridges that have a strength."""
-    return int(problem.pair_weight * np.count_nonzero((ties.strength > 0) & (rows_of(ties) != ties.other)))
+def n_off_diagonal(affinities: Affinities) -> int:
+    """Off-diagonal affinities above 0."""
+    return int(np.count_nonzero(affinities.value > 0))
 
 
-def diagonal(ties: Ties) -> np.ndarray:
-    """w."""
-    return ties.strength[rows_of(ties) == ties.other]
+def touching(affinities: Affinities, some: np.ndarray) -> np.ndarray:
+    """Which off-diagonal affinities are to or from some communities."""
+    return np.asarray(np.isin(off_diagonal_pairs(affinities), some).any(axis=1))
 
 
-def with_pairs(problem: Problem, ties: Ties, pairs: np.ndarray) -> Ties:
-    """The same ties with room for more bridges, of strength 0."""
-    directed = problem.pair_weight == 1.0
-    old, values = bridges(ties, directed=directed)
-    every, first = np.unique(np.concatenate([old, pairs]), axis=0, return_index=True)
-    values = np.concatenate([values, np.zeros(len(pairs))])[first]
-    return tie(diagonal(ties), every, values, directed=directed)
+def partners(affinities: Affinities, some: np.ndarray) -> np.ndarray:
+    """Communities with an off-diagonal affinity to or from some communities, these among them."""
+    pairs = off_diagonal_pairs(affinities)
+    return np.unique(np.concatenate([np.asarray(some, np.int64), pairs[touching(affinities, some)].ravel()]))
 
 
-def without_idle(problem: Problem, ties: Ties) -> Ties:
-    """The same ties without bridges of strength 0."""
-    pairs, values = bridges(ties, directed=problem.pair_weight == 1.0)
-    return tie(diagonal(ties), pairs[values > 0], values[values > 0], directed=problem.pair_weight == 1.0)
+def with_pairs(affinities: Affinities, pairs: np.ndarray, *, directed: bool) -> Affinities:
+    """The same affinities and more off-diagonal ones, of 0."""
+    every, first = np.unique(np.concatenate([off_diagonal_pairs(affinities), pairs]), axis=0, return_index=True)
+    values = np.concatenate([affinities.value, np.zeros(len(pairs))])[first]
+    return as_affinities(affinities.strength, every, values, directed=directed)
 
 
-def set_strength(problem: Problem, ties: Ties, k: int, l: int, value: float) -> None:
-    """L_kl, and L_lk when undirected, in place."""
-    for a, b in ((k, l), (l, k)) if problem.pair_weight < 1.0 else ((k, l),):
-        ties.strength[_find(ties.start, ties.other, a, b)] = value
-        ties.into_strength[_find(ties.into_start, ties.into_other, b, a)] = value
+def keep_pairs(affinities: Affinities, keep: np.ndarray) -> Affinities:
+    """The same affinities with some of the off-diagonal ones."""
+    if keep.all():
+        return affinities
+    pairs, values = off_diagonal_pairs(affinities)[keep], affinities.value[keep]
+    return as_affinities(affinities.strength, pairs, values, directed=is_directed(affinities))
 
 
-def _find(start, other, k: int, l: int) -> int:
-    return int(start[k] + np.searchsorted(other[start[k] : start[k + 1]], l))
+def without_pairs_of(affinities: Affinities, some: np.ndarray) -> Affinities:
+    """The same affinities without off-diagonal ones of some communities."""
+    return keep_pairs(affinities, ~touching(affinities, some))
 
 
-def renumbered(problem: Problem, state: State, ties: Ties) -> Ties:
-    """Ties of the communities that are not empty, in the numbers they have without the others."""
-    alive = state.size > 0
-    if alive.all():
-        return ties
-    number = np.cumsum(alive) - 1
-    pairs, values = bridges(ties, directed=problem.pair_weight == 1.0)
-    both = alive[pairs].all(axis=1)
-    return tie(diagonal(ties)[alive], number[pairs[both]], values[both], directed=problem.pair_weight == 1.0)
+def find(affinities: Affinities, k: int, l: int) -> int:
+    """Where L_kl stands in ``value``."""
+    low, high = affinities.start[k : k + 2]
+    return int(affinities.place[low + np.searchsorted(affinities.other[low:high], l)])
 
 
-def matrix(ties: Ties) -> sparse.csr_array:
+def alive_only(affinities: Affinities, alive: np.ndarray) -> Affinities:
+    """Affinities of some communities, in the numbers they have without the others."""
+    pairs = off_diagonal_pairs(affinities)
+    both, number = alive[pairs].all(axis=1), np.cumsum(alive) - 1
+    return as_affinities(
+        affinities.strength[alive], number[pairs[both]], affinities.value[both], directed=is_directed(affinities)
+    )
+
+
+def with_more(affinities: Affinities, extra: int) -> Affinities:
+    """The same affinities and ``extra`` communities of strength 0 at the end."""
+    start, into_start = (
+        np.concatenate([rows, np.full(extra, rows[-1])]) for rows in (affinities.start, affinities.into_start)
+    )
+    strength = np.concatenate([affinities.strength, np.zeros(extra)])
+    return affinities._replace(strength=strength, start=start, into_start=into_start)
+
+
+def copy_affinities(affinities: Affinities) -> Affinities:
+    """Affinities whose values may be changed in place."""
+    return affinities._replace(strength=affinities.strength.copy(), value=affinities.value.copy())
+
+
+def matrix(affinities: Affinities) -> sparse.csr_array:
     """L, (K, K)."""
-    k = len(ties.start) - 1
-    return sparse.csr_array((ties.strength.copy(), ties.other.copy(), ties.start.copy()), shape=(k, k))
-
-
-def bridge_price(problem: Problem, k: int) -> float:
-    """lambda^2 + T (log M + log(links) / 2) of one bridge among k communities.
-
-    M, the pairs of communities there are, is what it takes to say which pair; half a log of the observed counts is what
-    one more rate takes (Schwarz).
-    """
-    pairs = problem.pair_weight * k * (k - 1)
-    links = float(problem.value.sum()) / 2
-    return problem.penalty + problem.temperature * (np.log(max(pairs, 1.0)) + 0.5 * np.log(max(links, 1.0)))
+    k = len(affinities.strength)
+    off = affinities.value[affinities.place], affinities.other, affinities.start
+    return sparse.csr_array(sparse.diags_array(affinities.strength) + sparse.csr_array(off, shape=(k, k)))

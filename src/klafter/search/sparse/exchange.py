@@ -1,23 +1,86 @@
-"""The gain of a trade: the loss on its patch with the old columns less the loss with the new ones."""
+"""Exchanges: communities given up for others, proposed in parallel against one state and accepted in order.
+
+Births, deaths, merges, splits and reassignments are all exchanges. The gain of one is exact: the loss on the subgraph
+of its nodes with the old columns less the loss with the new ones. Off-diagonal affinities of what is given up end.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from klafter.search.sparse.exchange_kernels import (
+from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
+from klafter.search.sparse.affinities import off_diagonal_pairs, partners, touching, without_pairs_of
+from klafter.search.sparse.kernels.exchange import (
     Subgraph,
+    apply_exchange,
     cut_subgraph,
     subgraph_flips,
     subgraph_loss,
     subgraph_weights,
 )
-from klafter.search.sparse.state import Problem, State
+from klafter.search.sparse.kernels.off_diagonal import pairs_between
+from klafter.search.sparse.state import Problem, State, members, n_alive, with_room
+from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import objective, off_diagonal_price
 from klafter.search.sparse.workspace import Workspace, open_workspace
+
+NOTHING = np.zeros(0, np.int64)
+DISJOINT = 4  # turns in which no two exchanges share a community
+ROUNDS = 12  # of flips and weights on the subgraph of a proposal
+
+
+class Exchange(NamedTuple):
+    """Communities ``out`` for columns z (q, m) of strengths w on some nodes, and the fall of the objective."""
+
+    move: str
+    gain: float
+    out: np.ndarray
+    nodes: np.ndarray
+    z: np.ndarray
+    w: np.ndarray
+
+
+class Members(NamedTuple):
+    """The members of each community."""
+
+    start: np.ndarray
+    nodes: np.ndarray
+
+    def of(self, k: int) -> np.ndarray:
+        return self.nodes[self.start[k] : self.start[k + 1]]
+
+
+def members_of(problem: Problem, state: State) -> Members:
+    """The members of each community of a state."""
+    return Members(*members(problem, state))
+
+
+def concerned(state: State, inside: Members, out) -> np.ndarray:
+    """The members of communities given up, and of those with an off-diagonal affinity to them, in order."""
+    every = out if state.affinities.diagonal else partners(state.affinities, out)
+    return inside.of(out[0]) if len(every) == 1 else np.unique(np.concatenate([inside.of(k) for k in every]))
+
+
+def own_local(problem: Problem, pool: ThreadPool) -> np.ndarray:
+    """This thread's array of -1, one for each row of a problem."""
+    rows = len(problem.start) - 1
+    return pool.scratch(lambda: np.full(rows, -1), ("local", rows))
+
+
+def propose(move: str, problem, state, out, nodes, z, w, pool: ThreadPool, rounds: int = ROUNDS) -> Exchange:
+    """An exchange whose columns and strengths are improved in place; of no gain if a column has less than two nodes."""
+    out = np.array(out, np.int64)
+    gain = exchange_gain(problem, state, nodes, out, z, w, rounds, own_local(problem, pool))
+    return Exchange(move, -1.0 if (z.sum(axis=1) < 2).any() else gain, out, nodes, z, w)
 
 
 def exchange_gain(problem: Problem, state: State, nodes, out, z, w, rounds: int, local: np.ndarray) -> float:
     """The gain of giving up ``out`` for columns z (q, m) of strengths w on ``nodes``, first improved in place."""
     ws = open_workspace(problem, state)
     subgraph, old, room = cut(ws, problem, state, nodes, out, local)
-    before = subgraph_loss(ws, nodes, subgraph, old, state.strength[out])
+    before = subgraph_loss(ws, nodes, subgraph, True, old, state.strength[out])
     for column in z:
         column &= room > 0
         room -= column
@@ -26,15 +89,120 @@ def exchange_gain(problem: Problem, state: State, nodes, out, z, w, rounds: int,
             subgraph_weights(ws, nodes, subgraph, z, w)
         if subgraph_flips(ws, nodes, subgraph, z, w) == 0 and turn > 2:
             break
-    return before - subgraph_loss(ws, nodes, subgraph, z, w)
+    gain = before - subgraph_loss(ws, nodes, subgraph, False, z, w)
+    return gain if state.affinities.diagonal else gain + off_diagonal_gain(ws, problem, state, nodes, out, z)
+
+
+def off_diagonal_gain(ws: Workspace, problem: Problem, state: State, nodes, out, z) -> float:
+    """What an exchange gains apart from links: the pairs and prices of affinities that end, and what another number of
+    communities does to the price of those that stay."""
+    affinities, pairs = state.affinities, off_diagonal_pairs(state.affinities)
+    ends, some = touching(affinities, out), affinities.value > 0
+    gain = sum(affinities.value[m] * pairs_between(ws, nodes, *pairs[m]) for m in np.flatnonzero(ends))
+    before = n_alive(state)
+    after = before - int(np.count_nonzero(state.size[out])) + int(np.count_nonzero(z.any(axis=1)))
+    gain += np.count_nonzero(some) * off_diagonal_price(problem, before)
+    return gain - np.count_nonzero(some & ~ends) * off_diagonal_price(problem, after)
 
 
 def cut(ws: Workspace, problem: Problem, state: State, nodes, out, local) -> tuple[Subgraph, np.ndarray, np.ndarray]:
-    """The patch without ``out``, the columns of these, and how many communities more each node has room for."""
+    """The subgraph without ``out``, the columns of these, and how many communities more each node has room for."""
     number = problem.start[nodes + 1] - problem.start[nodes]
     links = int(number.sum())
     hidden = int((problem.hidden_start[nodes + 1] - problem.hidden_start[nodes]).sum())
-    old, room = np.zeros((len(out), len(nodes)), bool), number - state.held[nodes]
-    subgraph = cut_subgraph(ws, nodes, out, local, np.zeros(len(state.size), bool), old, room, links, hidden)
+    old, room, gone = (
+        np.zeros((len(out), len(nodes)), bool),
+        number - state.held[nodes],
+        np.zeros(len(state.size), bool),
+    )
+    gone[out] = True
+    subgraph = cut_subgraph(ws, nodes, out, gone, local, old, room, links, hidden)
     room += old.sum(axis=0)
     return subgraph, old, room
+
+
+def carry_out(problem: Problem, state: State, exchange: Exchange, into: np.ndarray) -> State:
+    """Give up ``out``; the columns become communities ``into``."""
+    nodes, out = exchange.nodes, exchange.out
+    apply_exchange(open_workspace(problem, state), nodes, out, into, exchange.z, exchange.w)
+    state.size_at_split[into] = 0
+    if state.affinities.diagonal or not len(out):
+        return state
+    return state._replace(affinities=without_pairs_of(state.affinities, out))
+
+
+def checked(problem: Problem, pool: ThreadPool, state: State, exchange: Exchange, gain: float, into) -> State:
+    """Carry out an exchange; in tests its gain is compared with the fall of the objective."""
+    before = objective(problem, state, pool) if CHECKED else 0.0
+    state = carry_out(problem, state, exchange, into)
+    if CHECKED:
+        check_claim(exchange.move, before, gain, objective(problem, state, pool))
+    return state
+
+
+def in_order(proposals: Sequence[Exchange | None]) -> list[Exchange]:
+    """The exchanges that gain, best first."""
+    good = [exchange for exchange in proposals if exchange is not None and exchange.gain > 0]
+    return sorted(good, key=lambda e: (-e.gain, e.out[:1].tolist(), int(e.nodes[0])))
+
+
+def accept(state: State, proposals: list[Exchange], gain_now: Callable, carry: Callable) -> tuple[State, int, set[int]]:
+    """Carry out exchanges, in their order, each community once; returns the state, how many, and of which communities.
+
+    ``gain_now(state, number, made)`` is the gain of one after those in ``made``, or a bound of it from below, and
+    ``carry(state, exchange, gain, into)`` the state after it.
+    """
+    used = len(state.size)
+    made: list[int] = []
+    extra = [max(len(exchange.w) - len(exchange.out), 0) for exchange in proposals]
+    state = with_room(state, sum(extra))
+    gone: set[int] = set()
+    for number, exchange in enumerate(proposals):
+        affinities, out = state.affinities, exchange.out
+        busy = (out if affinities.diagonal else partners(affinities, out)).tolist()
+        if gone.intersection(busy) or not is_accepted(gain := gain_now(state, number, made)):
+            continue
+        into = np.concatenate([out, np.arange(used, used + extra[number])])[: len(exchange.w)]
+        state = carry(state, exchange, gain, into)
+        gone.update(busy)
+        made.append(number)
+        used += extra[number]
+    return state, len(made), gone
+
+
+def accept_exact(problem: Problem, state: State, proposals: list, pool: ThreadPool) -> tuple[State, int, set[int]]:
+    """Carry out the exchanges that gain, best first, each by its exact gain after those before it."""
+    good, local = in_order(proposals), own_local(problem, pool)
+
+    def gain_now(state, number, made):
+        _, _, out, nodes, z, w = good[number]
+        return exchange_gain(problem, state, nodes, out, z, w, 0, local)
+
+    return accept(state, good, gain_now, partial(checked, problem, pool))
+
+
+def in_turns(problem: Problem, state: State, groups: list, proposed: Callable, pool: ThreadPool) -> tuple[State, int]:
+    """Try exchanges of groups of communities, likeliest first, in turns in which no two share a community.
+
+    What shares one with an exchange that was made waits for the next step, so little is worked out in vain; the last
+    turn tries all that is left.
+    """
+    made = 0
+    for turn in range(DISJOINT + 1):
+        now = groups if turn == DISJOINT else disjoint(groups)
+        state, more, exchanged = accept_exact(problem, state, pool.map(partial(proposed, state), now), pool)
+        tried = set(now)
+        groups = [group for group in groups if group not in tried and exchanged.isdisjoint(group)]
+        made += more
+    return state, made
+
+
+def disjoint(groups: list[tuple]) -> list[tuple]:
+    """Groups, first come first served, of which no two share a member."""
+    some: list[tuple] = []
+    busy: set[int] = set()
+    for group in groups:
+        if busy.isdisjoint(group):
+            some.append(group)
+            busy.update(group)
+    return some

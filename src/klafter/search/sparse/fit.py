@@ -14,13 +14,16 @@ from klafter.graph.changes import Change
 from klafter.jit.compilation import announce_compilation
 from klafter.search.parallel import n_workers
 from klafter.search.progress import Progress, Step, iterate
-from klafter.search.sparse import bridges as sparse_bridges
 from klafter.search.sparse import engine as sparse
-from klafter.search.sparse.adapt import adapt
-from klafter.search.sparse.affinities import Ties, tie
+from klafter.search.sparse.affinities import Affinities, as_affinities
 from klafter.search.sparse.membership_posterior import membership_posterior
-from klafter.search.sparse.state import Problem, State, as_problem, as_state, copy_state, without_empty
+from klafter.search.sparse.moves.adapt import adapt
+from klafter.search.sparse.moves.learn_counts import learn_counts
+from klafter.search.sparse.moves.off_diagonal import refine
+from klafter.search.sparse.score import score
+from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import objective
 
 LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links would have t = 0, and one alone 0 / 0
 
@@ -34,6 +37,7 @@ class Settings(NamedTuple):
     sociality: bool
     degree_prior: float
     bridges: bool
+    prior: str
     tol: float
     max_iter: int
     n_jobs: int | None
@@ -49,13 +53,14 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Where a search ended, and how it came there."""
+    """Where a search ended, and how it came there: history tells the objective Q that its moves lower."""
 
     problem: Problem
     state: State
-    ties: Ties | None  # None: no affinities between communities
     history: list[Step]
     converged: bool
+    score: float  # F, by which searches and links are compared
+    counts: bool  # whether the price of the cover is that of learned counts
 
 
 def problem_of(settings: Settings, graph: Graph) -> Problem:
@@ -70,84 +75,82 @@ def problem_of(settings: Settings, graph: Graph) -> Problem:
 
 
 def search(settings: Settings, graph: Graph, callback, task: Task, stop) -> Outcome:
-    """One search: communities, then bridges between them. From a point with bridges it goes on with these alone."""
+    """One search: communities, then off-diagonal affinities. From a point with such it goes on with these."""
     problem = problem_of(settings, graph)
     rng, begun = np.random.default_rng(task.seed), time.perf_counter()
     history: list[Step] = []
     told = False  # to stop
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
 
-        def note(t, state, ties=None):
-            value = sparse.value_of(problem, state, ties, pool)
+        def note(t, state):
+            value = objective(problem, state, pool)
             history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.size)))
             return value
 
-        def done(t, where):
+        def done(t, state):
             nonlocal told
-            value, size = note(t + 1, *where), len(where[0].size)
+            value, size = note(t + 1, state), len(state.size)
             told = bool(callback(Progress("search", task.run, task.n_runs, t + 1, settings.max_iter, value, size)))
             if told and stop is not None:  # the other searches are not to begin
                 stop.set()
             return told or history[-2].objective - value <= settings.tol * abs(value)
 
-        def step(where):
-            state, ties = where
-            if ties is None:
-                return sparse.step(problem, state, rng, pool), None
-            return sparse_bridges.refine(problem, copy_state(state), ties, pool)
-
-        first = (sparse.init(problem, rng, pool), None) if task.point is None else warm(settings, task.point, problem)
-        note(0, *first)
-        state, ties = iterate(step, first, settings.max_iter, done, stop)
+        first = sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
+        note(0, first)
+        state = iterate(lambda state: sparse.step(problem, state, rng, pool), first, settings.max_iter, done, stop)
         converged = len(history) <= settings.max_iter
-        if ties is not None:
-            return Outcome(problem, state, ties, history, converged)
         stopped = told or (stop is not None and stop.is_set())
-        best, ties = sparse.end(problem, state, pool, bridges=settings.bridges and not stopped)
-        if ties is not None:
-            note(len(history), best, ties)
+        best = sparse.end(problem, state, rng, pool, bridges=settings.bridges and not stopped)
+        if not best.affinities.diagonal and best is not state:
+            note(len(history), best)
         elif best is not state:
-            history[-1] = history[-1]._replace(objective=sparse.objective(problem, best, pool), n_communities=0)
-    return Outcome(problem, best, ties, history, converged)
+            history[-1] = history[-1]._replace(objective=objective(problem, best, pool), n_communities=0)
+        return Outcome(problem, *_judged(settings, problem, best, history, converged, pool))
 
 
-def warm(settings: Settings, point: ExposureDraw, problem: Problem) -> tuple[State, Ties | None]:
+def _judged(settings: Settings, problem: Problem, state: State, history: list[Step], converged: bool, pool):
+    """The state by the prior on covers that is asked for, or by the one with the lower score."""
+    found = []
+    if settings.prior != "counts" or problem.temperature == 0.0:
+        found.append((score(problem, state, pool), False, state))
+    if settings.prior != "buffet" and problem.temperature > 0.0:
+        other, value = learn_counts(problem, state, pool)
+        found.append((value, True, other))
+    value, counts, best = min(found, key=lambda each: each[0])
+    return best, history, converged, value, counts
+
+
+def warm(settings: Settings, point: ExposureDraw, problem: Problem) -> State:
     """Where the last fit ended, without communities that have no link left."""
-    state, ties = state_of(point, problem), ties_of(point, problem) if settings.bridges else None
-    return (without_empty(problem, state), None) if ties is None else (state, ties)
+    state = state_of(point, problem)
+    if not settings.bridges:
+        state = state._replace(affinities=as_affinities(state.strength))
+    return without_empty(state)
 
 
 def adapt_to(settings: Settings, point: ExposureDraw, change: Change, rng: np.random.Generator) -> Outcome:
-    """Local moves around what changed; of a model with bridges, all moves that know of these."""
+    """Local moves around what changed; of a model with off-diagonal affinities, all moves that know of these."""
     began = time.perf_counter()
     problem = problem_of(settings, change.graph)
-    state, ties = state_of(point, problem), ties_of(point, problem)
+    state = state_of(point, problem)
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
-        if len(change.nodes) and ties is not None:
-            state, ties = sparse_bridges.refine(problem, state, ties, pool)
+        if len(change.nodes) and not state.affinities.diagonal:
+            state = refine(problem, state, rng, pool)
         elif len(change.nodes):
             state = adapt(problem, state, change.nodes, rng, pool)
-        value = sparse.value_of(problem, state, ties, pool)
-    history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
-    return Outcome(problem, state, ties, history, True)
+        value = objective(problem, state, pool)
+        history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
+        return Outcome(problem, *_judged(settings, problem, state, history, True, pool))
 
 
 def posterior_draws(settings: Settings, graph: Graph, draws: list[ExposureDraw]) -> list[ExposureDraw]:
-    """The draws with chances for memberships; as they are where the links stayed on a cluster."""
+    """The draws with probabilities for memberships; as they are where the links stayed on a cluster."""
     if not graph.n_links:
         return draws
     problem = problem_of(settings, graph)
     with announce_compilation():
-        return [_posterior(problem, state_of(draw, problem), ties_of(draw, problem)) for draw in draws]
-
-
-def _posterior(problem: Problem, state: State, ties: Ties | None) -> ExposureDraw:
-    z = (
-        membership_posterior(problem, state)
-        if ties is None
-        else sparse_bridges.membership_posterior(problem, state, ties)
-    )
-    return sparse.draw(problem, state, z, ties)
+        states = [state_of(draw, problem) for draw in draws]
+        return [sparse.draw(problem, state, membership_posterior(problem, state)) for state in states]
 
 
 def state_of(draw: ExposureDraw, problem: Problem) -> State:
@@ -155,15 +158,12 @@ def state_of(draw: ExposureDraw, problem: Problem) -> State:
     send, receive = draw.send, draw.receive
     if np.isinf(problem.shrinkage):  # sociality may have been switched off
         send = receive = np.ones_like(send)
-    return as_state(problem, draw.memberships, draw.affinities.diagonal(), draw.background, send, receive)
+    return as_state(problem, draw.memberships, affinities_of(draw, problem), draw.background, send, receive)
 
 
-def ties_of(draw: ExposureDraw, problem: Problem) -> Ties | None:
-    """The affinities of a draw, if there are any between communities."""
-    scale = sp.coo_array(draw.affinities)
-    directed = problem.pair_weight == 1.0
-    some = (scale.row != scale.col if directed else scale.row < scale.col) & (scale.data > 0)
-    if not some.any():
-        return None
-    pairs = np.column_stack([scale.row[some], scale.col[some]])
-    return tie(draw.affinities.diagonal(), pairs, scale.data[some], directed=directed)
+def affinities_of(draw: ExposureDraw, problem: Problem) -> Affinities:
+    """The affinities of a draw as the engine has them."""
+    entries, directed = sp.coo_array(draw.affinities), problem.pair_weight == 1.0
+    some = (entries.row != entries.col if directed else entries.row < entries.col) & (entries.data > 0)
+    pairs = np.column_stack([entries.row[some], entries.col[some]])
+    return as_affinities(draw.affinities.diagonal(), pairs, entries.data[some], directed=directed)

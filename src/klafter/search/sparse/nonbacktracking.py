@@ -1,4 +1,4 @@
-"""Echoes: which nodes are alike although hardly any links join them.
+"""Nonbacktracking embedding: which nodes are alike although hardly any links join them.
 
     W_0 = random signs (n, d),  W_1 = A W_0,  W_2 = A W_1 - D W_0,  W_s = A W_{s-1} - (D - 1) W_{s-2}
 
@@ -13,11 +13,11 @@ from scipy import sparse
 from klafter.search.sparse.state import Problem
 
 STEPS, WIDTH = 8, 128
-UNEXPLAINED = 0.5  # owed share that makes a link unexplained
+UNEXPLAINED = 0.5  # responsibility of the background, as a share, that makes a link unexplained
 
 
 def unexplained(problem: Problem, responsibility: np.ndarray) -> sparse.csr_array:
-    """The links that are still owed to the background, as a pattern of ones."""
+    """The links that the background explains for the most part, as a pattern of ones."""
     keep = responsibility > UNEXPLAINED * problem.value
     start = np.concatenate([[0], np.cumsum(keep)])[problem.start]
     node = problem.node[keep]

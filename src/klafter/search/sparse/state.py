@@ -4,12 +4,15 @@ Rows of links and hidden dyads list, for each node, its dyads as source and then
 Memberships lie as the links do, ``member[start[i] : start[i] + held[i]]``: no node needs more communities than links.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph, Rows
+from klafter.search.sparse.affinities import Affinities, alive_only, as_affinities, copy_affinities, with_more
+
+NO_COUNT_PRICE = np.zeros(2)
 
 
 class Problem(NamedTuple):
@@ -31,7 +34,7 @@ class Problem(NamedTuple):
 
 
 class State(NamedTuple):
-    """Communities, their strengths and the degree factors."""
+    """Communities, their affinities and the degree factors."""
 
     member: np.ndarray  # int32, laid out as the links
     held: np.ndarray  # (n,) int32, how many communities each node is in
@@ -40,9 +43,18 @@ class State(NamedTuple):
     size: np.ndarray  # (K,) int64
     send_sum: np.ndarray  # (K,) T_k = sum_i t_i z_ik
     receive_sum: np.ndarray  # (K,) R_k = sum_i r_i z_ik
-    strength: np.ndarray  # (K,) w_k
+    affinities: Affinities  # L
     size_at_split: np.ndarray  # (K,) int64, its size when a split was last tried
     background: float  # e
+    count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times what a node pays for holding 0, 1, 2, ... communities
+
+    @property
+    def strength(self) -> np.ndarray:
+        """(K,) w_k, the diagonal of L."""
+        return self.affinities.strength
+
+
+ARRAYS = [name for name in State._fields if name not in ("affinities", "background")]
 
 
 def as_problem(
@@ -83,23 +95,21 @@ def _incident(out: Rows, into: Rows, directed: bool):
     return start, middle, node, value
 
 
-def empty_state(problem: Problem) -> State:
-    """No communities, every degree factor 1, and the background that explains all links."""
-    n = problem.n
-    pairs = problem.pair_weight * n * (n - 1) - problem.pair_weight * len(problem.hidden_node) / (
-        2 * problem.pair_weight
-    )
-    links = problem.value.sum() / 2
+def empty_state(problem: Problem, n_links: float | None = None) -> State:
+    """No communities, every degree factor 1, and the background that explains all links, ``n_links`` if these are not
+    here."""
+    n, links = problem.n, problem.value.sum() / 2 if n_links is None else n_links
+    pairs = problem.pair_weight * n * (n - 1) - len(problem.hidden_node) / 2
     density = links / pairs if pairs > 0 else 0.0
     background = density if problem.counts else -np.log1p(-min(density, 1 - 1e-9))
-    none = np.zeros(0)
+    none, nobody = np.zeros(0), np.zeros(0, np.int64)
     return State(
-        np.zeros(len(problem.node), np.int32), np.zeros(n, np.int32), np.ones(n), np.ones(n),
-        np.zeros(0, np.int64), none, none.copy(), none.copy(), np.zeros(0, np.int64), float(background),
+        np.zeros(problem.start[-1] + 1, np.int32), np.zeros(n, np.int32), np.ones(n), np.ones(n),
+        nobody, none, none.copy(), as_affinities(none), nobody.copy(), float(max(background, 1e-300)),
     )  # fmt: skip
 
 
-def as_state(problem: Problem, z: sparse.csr_array, strength, background: float, send, receive) -> State:
+def as_state(problem: Problem, z: sparse.csr_array, affinities: Affinities, background: float, send, receive) -> State:
     """Communities and weights that were found before, laid out for a problem that may have more nodes and other links.
 
     A node keeps at most as many communities as it has links. No split needs to be tried again.
@@ -116,9 +126,9 @@ def as_state(problem: Problem, z: sparse.csr_array, strength, background: float,
     size = np.bincount(kept, minlength=z.shape[1])
     # of no memberships at all, bincount gives integers, whatever the weights
     send_sum, receive_sum = (np.bincount(kept, t[owner], z.shape[1]).astype(float) for t in (send, receive))
-    strength = np.array(strength, float)
     return State(
-        member, held, send, receive, size, send_sum, receive_sum, strength, size.copy(), float(background)
+        member, held, send, receive, size, send_sum, receive_sum, copy_affinities(affinities), size.copy(),
+        float(background),
     )  # fmt: skip
 
 
@@ -129,35 +139,35 @@ def changed_since_split(state: State) -> np.ndarray:
 
 def copy_state(state: State) -> State:
     """A state that may be changed in place."""
-    return state._replace(**{name: getattr(state, name).copy() for name in State._fields[:-1]})
+    arrays: dict[str, Any] = {name: getattr(state, name).copy() for name in ARRAYS}
+    return state._replace(**arrays, affinities=copy_affinities(state.affinities))
 
 
 def with_room(state: State, extra: int) -> State:
     """The same state with ``extra`` empty communities at the end."""
-    zeros = np.zeros(extra)
-    return state._replace(
-        size=np.concatenate([state.size, np.zeros(extra, np.int64)]),
-        send_sum=np.concatenate([state.send_sum, zeros]),
-        receive_sum=np.concatenate([state.receive_sum, zeros]),
-        strength=np.concatenate([state.strength, zeros]),
-        size_at_split=np.concatenate([state.size_at_split, np.zeros(extra, np.int64)]),
+    return _by_community(
+        state, lambda sums: np.concatenate([sums, np.zeros(extra, sums.dtype)]), with_more(state.affinities, extra)
     )
 
 
-def without_empty(problem: Problem, state: State) -> State:
+def without_empty(state: State) -> State:
     """The same state with empty communities left out and the others renumbered."""
     alive = state.size > 0
     if alive.all():
         return state
     number = np.cumsum(alive) - 1
-    return state._replace(
-        member=number[state.member].astype(np.int32) if len(alive) else state.member,
-        size=state.size[alive],
-        send_sum=state.send_sum[alive],
-        receive_sum=state.receive_sum[alive],
-        strength=state.strength[alive],
-        size_at_split=state.size_at_split[alive],
-    )
+    state = state._replace(member=number[state.member].astype(np.int32))
+    return _by_community(state, lambda sums: sums[alive], alive_only(state.affinities, alive))
+
+
+def _by_community(state: State, change, affinities: Affinities) -> State:
+    names = ("size", "send_sum", "receive_sum", "size_at_split")
+    return state._replace(**{name: change(getattr(state, name)) for name in names}, affinities=affinities)
+
+
+def n_alive(state: State) -> int:
+    """Communities that have members."""
+    return int(np.count_nonzero(state.size))
 
 
 def memberships(problem: Problem, state: State) -> sparse.csr_array:

@@ -35,6 +35,13 @@ class ThreadPool:
         cuts = [n * b // BLOCKS for b in range(BLOCKS + 1)]
         return self.map(lambda cut: work(*cut), [cut for cut in pairwise(cuts) if cut[0] < cut[1]])
 
+    def opener(self, make: Callable) -> Callable:
+        """``make``, called once if there is one thread, else whenever what it makes is needed."""
+        if self._pool is not None:
+            return make
+        made = make()
+        return lambda: made
+
     def scratch(self, make: Callable, key):
         """This thread's own scratch space, made on first use."""
         spaces = self._own.__dict__.setdefault("spaces", {})

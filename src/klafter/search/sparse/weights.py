@@ -1,75 +1,108 @@
-"""Strengths, background and degree factors: expectation-maximisation steps, none of which raises the objective.
+"""The objective, and steps of affinities, background and degree factors, none of which raises it.
 
     m_ij = E[count behind link ij] = x / (1 - e^-x), or y for counts
-    w_k <- sum_{links in k} m_ij w_k / u_ij / P_k,   e likewise with P_all
+    L_kl <- sum_{links from k to l} m_ij L_kl / u_ij / P_kl,   e likewise with P_all
     t_i <- (a + sum_j m_ij) / (a + sum_j r_j u_ij over observed j), one node after the other
 
-Degree factors keep mean 1: the prior a sum(t - 1 - log t) is smallest there, and w and e take the scale.
+Degree factors keep mean 1: the prior a sum(t - 1 - log t) is smallest there, and L and e take the scale.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
-from klafter.search.sparse.state import Problem, State, memberships
-from klafter.search.sparse.tally_kernels import fit_rows, tally_rows
+from klafter.search.sparse.affinities import n_off_diagonal, off_diagonal_pairs
+from klafter.search.sparse.kernels.factors import factor_step
+from klafter.search.sparse.kernels.totals import fit_rows, tally_rows
+from klafter.search.sparse.state import Problem, State, n_alive
 from klafter.search.sparse.threads import ThreadPool
-from klafter.search.sparse.weights_kernels import factor_step
 from klafter.search.sparse.workspace import open_workspace
 
 FLOOR = 1e-12  # of the background: a link that nothing explains must stay possible
 
 
 class Totals(NamedTuple):
-    """Sums over all links and all pairs; the background stands last."""
+    """Sums over all links and all pairs, by community, by off-diagonal affinity and the background last."""
 
     fit: float  # sum_links h
-    credit: np.ndarray  # (K + 1,) expected counts
-    pairs: np.ndarray  # (K + 1,) P_k
+    credit: np.ndarray  # (K + m + 1,) expected counts
+    pairs: np.ndarray  # (K + m + 1,) P_k, P_kl and P_all
     sent: np.ndarray  # (n,) expected counts of each node as source (of all its links when undirected)
     received: np.ndarray
 
 
-def totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
-    """One pass over the links, for all but the objective."""
+def totals(problem: Problem, state: State, pool: ThreadPool, *, with_fit: bool = False) -> Totals:
+    """One pass over the links; for the objective too if asked for."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
-
-    def work(*rows):
-        return tally_rows(open_workspace(problem, state), *rows, sent, received, False)
-
-    return _summed(problem, state, pool, work, sent, received)
+    return _summed(
+        problem, state, pool, lambda ws, *rows: tally_rows(ws, *rows, sent, received, with_fit), sent, received
+    )
 
 
 def fit_totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
     """One pass for the objective alone, in half the time: no expected counts."""
     none = np.zeros(0)
-    return _summed(problem, state, pool, lambda *rows: fit_rows(open_workspace(problem, state), *rows), none, none)
+    return _summed(problem, state, pool, fit_rows, none, none)
 
 
 def _summed(problem: Problem, state: State, pool: ThreadPool, work, sent, received) -> Totals:
+    ws, shape = pool.opener(partial(open_workspace, problem, state)), no_totals(state).shape
+
     def block(low, high):
-        part = np.zeros((3, len(state.size) + 1))
-        return work(low, high, part), part
+        part = np.zeros(shape)
+        return work(ws(), low, high, part), part
 
     return as_totals(problem, state, pool.blocks(block, problem.n), sent, received)
 
 
+def no_totals(state: State) -> np.ndarray:
+    """Sums to be added to: expected counts, sum of t_i r_i and sum of a over hidden dyads."""
+    return np.zeros((3, len(state.strength) + len(state.affinities.value) + 1))
+
+
 def as_totals(problem: Problem, state: State, parts: list, sent, received) -> Totals:
-    """The sum of parts (sum_links h, sums by community)."""
+    """The sum of parts (sum_links h, sums by affinity)."""
     fit = sum(part[0] for part in parts)
     credit, own, hidden = np.sum([part[1] for part in parts], axis=0)
-    send_sum, receive_sum = (
-        np.append(state.send_sum, state.send.sum()),
-        np.append(state.receive_sum, state.receive.sum()),
-    )
-    return Totals(fit, credit, problem.pair_weight * (send_sum * receive_sum - own) - hidden, sent, received)
+    k, m = off_diagonal_pairs(state.affinities).T
+    send_sum = np.concatenate([state.send_sum, state.send_sum[k], [state.send.sum()]])
+    receive_sum = np.concatenate([state.receive_sum, state.receive_sum[m], [state.receive.sum()]])
+    weight = np.full(len(own), problem.pair_weight)
+    weight[len(state.size) : -1] = 1.0  # a pair of nodes may be linked from k to l and from l to k
+    return Totals(fit, credit, weight * (send_sum * receive_sum - own) - hidden, sent, received)
+
+
+def objective(problem: Problem, state: State, pool: ThreadPool | None = None) -> float:
+    """Q, exact over all observed dyads."""
+    return objective_from(problem, state, fit_totals(problem, state, pool or ThreadPool(1)))
 
 
 def objective_from(problem: Problem, state: State, sums: Totals) -> float:
-    """Q = -sum_links h + e P_all + sum_k [w_k P_k + price(S_k)] + a sum_i (t_i - 1 - log t_i)."""
-    loss = -sums.fit + state.strength @ sums.pairs[:-1] + state.background * sums.pairs[-1]
-    return float(loss + prices(problem, state.size).sum() + factor_prior(problem, state))
+    """Q = -sum_links h + e P_all + sum L P + prices of communities and of off-diagonal affinities
+    + a sum_i (t_i - 1 - log t_i)."""
+    entries = np.concatenate([state.strength, state.affinities.value])
+    loss = -sums.fit + entries @ sums.pairs[:-1] + state.background * sums.pairs[-1]
+    loss = loss + prices(problem, state.size).sum() + factor_prior(problem, state) + held_price(state)
+    number = n_off_diagonal(state.affinities)
+    return float(loss + number * off_diagonal_price(problem, n_alive(state)) if number else loss)
+
+
+def off_diagonal_price(problem: Problem, k: int) -> float:
+    """lambda^2 + T (log M + log(links) / 2) of one off-diagonal affinity among k communities.
+
+    M, the pairs of communities there are, is what it takes to say which pair; half a log of the observed counts is what
+    one more rate takes (Schwarz).
+    """
+    pairs = problem.pair_weight * k * (k - 1)
+    links = float(problem.value.sum()) / 2
+    return problem.penalty + problem.temperature * (np.log(max(pairs, 1.0)) + 0.5 * np.log(max(links, 1.0)))
+
+
+def held_price(state: State) -> float:
+    """The sum over nodes of what they pay for the number of communities they hold."""
+    return float(state.count_price[np.minimum(state.held, len(state.count_price) - 1)].sum())
 
 
 def prices(problem: Problem, size: np.ndarray) -> np.ndarray:
@@ -87,55 +120,22 @@ def factor_prior(problem: Problem, state: State) -> float:
     return sum(problem.shrinkage * float(np.sum(t - 1 - np.log(t))) for t in factors)
 
 
-def parallel_step(problem: Problem, state: State, sums: Totals, *, factors: bool = True, hidden=None) -> State:
-    """The same step with all degree factors at once.
-
-    When t_i and t_j change together, t_i t_j <= (t_i^2 s_j/s_i + t_j^2 s_i/s_j) / 2 for their old values s, so with the
-    old rate c_i the root of (c_i/s_i) t^2 + a t = a + m_i does not raise Q. Directed, either side is exact by itself.
-    ``hidden(state)`` is what hidden dyads take from the rates as source and as target; None if there are none.
-    """
-    state = _new_strengths(state, sums)
-    if not factors or not np.isfinite(problem.shrinkage):
-        return state
-    z, a = memberships(problem, state), problem.shrinkage
-    send, receive = state.send, state.receive
-
-    def rates(other, side):
-        taken = 0.0 if hidden is None else hidden(state)[side]
-        return np.maximum(_rates(z, state, other) - taken, 0.0)
-
-    if problem.pair_weight == 1.0:
-        send = (a + sums.sent) / (a + rates(receive, 0))
-        state = state._replace(send=send)
-        receive = (a + sums.received) / (a + rates(send, 1))
-    else:
-        c = rates(send, 0) / send
-        send = receive = 2 * (a + sums.sent) / (a + np.sqrt(a * a + 4 * c * (a + sums.sent)))
-    state = state._replace(send=send, receive=receive.copy(), send_sum=z.T @ send, receive_sum=z.T @ receive)
-    return _rescaled(state)
-
-
-def _rates(z, state: State, other: np.ndarray) -> np.ndarray:
-    """sum_{j != i} r_j u_ij."""
-    return (
-        state.background * (other.sum() - other) + z @ (state.strength * (z.T @ other)) - (z @ state.strength) * other
-    )
-
-
-def _new_strengths(state: State, sums: Totals) -> State:
-    """w and e from expected counts and pairs."""
+def new_affinities(state: State, sums: Totals) -> State:
+    """L and e from expected counts and pairs."""
+    k, old = len(state.size), np.concatenate([state.strength, state.affinities.value, [state.background]])
     with np.errstate(divide="ignore", invalid="ignore"):
-        new = np.where(sums.pairs > 0, sums.credit / sums.pairs, np.append(state.strength, state.background))
-    state.strength[:] = new[:-1]
+        new = np.where(sums.pairs > 0, sums.credit / sums.pairs, old)
+    state.strength[:], state.affinities.value[:] = new[:k], new[k:-1]
     return state._replace(background=max(float(new[-1]), min(FLOOR, state.background)))
 
 
-def weight_step(problem: Problem, state: State, pool: ThreadPool, *, factors: bool = True) -> State:
-    """One step of w, e and, if asked for, t, in place."""
-    sums = totals(problem, state, pool)
-    state = _new_strengths(state, sums)
-    if factors and np.isfinite(problem.shrinkage):
-        state = _factor_steps(problem, state, sums)
+def weights(problem: Problem, state: State, pool: ThreadPool, *, factors: bool = True, rounds: int = 2) -> State:
+    """A few steps of L, e and, if asked for, t, in place."""
+    for _ in range(rounds):
+        sums = totals(problem, state, pool)
+        state = new_affinities(state, sums)
+        if factors and np.isfinite(problem.shrinkage):
+            state = _factor_steps(problem, state, sums)
     return state
 
 
@@ -149,10 +149,10 @@ def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2)
         else:
             factor_step(ws, sums.sent, *as_source, *as_source, True)
             state.receive[:], state.receive_sum[:] = state.send, state.send_sum
-    return _rescaled(state)
+    return rescaled(state)
 
 
-def _rescaled(state: State) -> State:
+def rescaled(state: State) -> State:
     """Mean degree factors of 1, every x unchanged."""
     send, receive = state.send.mean(), state.receive.mean()
     state.send[:] /= send
@@ -160,4 +160,5 @@ def _rescaled(state: State) -> State:
     state.send_sum[:] /= send
     state.receive_sum[:] /= receive
     state.strength[:] *= send * receive
+    state.affinities.value[:] *= send * receive
     return state._replace(background=state.background * send * receive)

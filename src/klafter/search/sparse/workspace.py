@@ -1,4 +1,4 @@
-"""What kernels of the sparse engine look at: the fields of problem and state side by side.
+"""What kernels of the sparse engine read and write: the fields of problem and state side by side.
 
 Kernels receive one reference to a struct of these. As tuples of twenty arrays, which every call hands over one by one,
 they would take twice as long to compile.
@@ -11,28 +11,43 @@ from klafter.jit.decorators import kernel
 from klafter.jit.structs import define_reference
 from klafter.search.sparse.state import Problem, State
 
+BY_ROWS = ("row_start", "row_other", "row_place", "column_start", "column_other", "column_place")
+
 
 class WorkspaceType(types.StructRef):
-    """The type of views in kernels."""
+    """The type of workspaces in kernels."""
 
 
 class Workspace(structref.StructRefProxy):
-    """A reference to the fields, as kernels take it."""
+    """A reference to the fields, as kernels take it.
+
+    ``diagonal`` says that there are no off-diagonal affinities, where kernels take a shorter path.
+    """
 
 
-define_reference(Workspace, WorkspaceType, [*Problem._fields, *State._fields])
+STATE = [name for name in State._fields if name not in ("affinities", "size_at_split")]
+define_reference(
+    Workspace,
+    WorkspaceType,
+    [*Problem._fields, *STATE, "strength", "off_diagonal", *BY_ROWS, "diagonal"],
+)
 
 
 @kernel
 def open_workspace(problem, state):
-    """A view of problem and state; their arrays are shared.
+    """A workspace of problem and state; their arrays are shared.
 
-    Every thread takes a view of its own: kernels count references to its arrays, and two would wait for each other.
+    Every thread opens its own: kernels count references to its arrays, and two would wait for each other.
     """
+    affinities = state.affinities
+    diagonal = len(affinities.value) == 0
     return Workspace(
         problem.n, problem.pair_weight, problem.counts, problem.penalty, problem.temperature, problem.shrinkage,
         problem.start, problem.middle, problem.node, problem.value,
         problem.hidden_start, problem.hidden_middle, problem.hidden_node,
         state.member, state.held, state.send, state.receive, state.size, state.send_sum, state.receive_sum,
-        state.strength, state.size_at_split, state.background,
+        state.background, state.count_price, affinities.strength, affinities.value,
+        affinities.start, affinities.other, affinities.place,
+        affinities.into_start, affinities.into_other, affinities.into_place,
+        diagonal,
     )  # fmt: skip

@@ -1,11 +1,11 @@
-"""Kernel of splits: the direction in which a community falls apart."""
+"""Kernel of splits: the second eigenvector of a community."""
 
 import math
 
 import numpy as np
 
 from klafter.jit.decorators import bare, kernel
-from klafter.search.sparse.kernels import at_least
+from klafter.search.sparse.kernels.links import at_least
 
 
 @kernel

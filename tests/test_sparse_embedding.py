@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.datasets import make_overlapping
-from klafter.search.sparse.births import background_responsibility
+from klafter.search.sparse.moves.birth import background_responsibility
 from klafter.search.sparse.nonbacktracking import STEPS, nearest, nonbacktracking_embedding, unexplained
 from klafter.search.sparse.state import as_problem, empty_state
 from klafter.search.sparse.threads import ThreadPool

@@ -8,11 +8,14 @@ from functools import partial
 
 import numpy as np
 
-from klafter.search.sparse.births import births
-from klafter.search.sparse.moves import deaths, merges, reassigns, splits
+from klafter.search.sparse.moves.birth import births
+from klafter.search.sparse.moves.death import deaths
+from klafter.search.sparse.moves.flip import flip_sweep
+from klafter.search.sparse.moves.merge import merges, reassigns
+from klafter.search.sparse.moves.split import splits
 from klafter.search.sparse.state import Problem, State, changed_since_split, memberships, without_empty
-from klafter.search.sparse.sweeps import flip_sweep, weights
 from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import weights
 
 CHANGED_ENDS = 0.5  # changed ends for a member that make a community one to be looked at again
 
@@ -22,15 +25,15 @@ def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Gene
     state = weights(problem, state, pool, rounds=1)
     state = flip_sweep(problem, state, pool, among=nodes)
     state, born = births(problem, state, rng, pool, among=nodes)
-    state = without_empty(problem, mark_changed(problem, state, nodes))
+    state = without_empty(mark_changed(problem, state, nodes))
     if not changed_since_split(state).any():
         return state
     for move in (partial(merges, attract=False), reassigns, deaths):
         state, made = move(problem, state, pool, local=True)
-        state, born = without_empty(problem, state), born + made
+        state, born = without_empty(state), born + made
     state, made = splits(problem, state, pool)
     if born + made:
-        state = flip_sweep(problem, without_empty(problem, state), pool, among=nodes)
+        state = flip_sweep(problem, without_empty(state), pool, among=nodes)
     return state
 
 

@@ -1,13 +1,15 @@
-"""What is tried when no other move gains: equal degree factors, and communities that are born anew."""
+"""What is tried when no other move gains: equal degree factors, and communities that are regrown."""
 
 import numpy as np
 import oracles_sparse as oracle
 import pytest
 from scipy import sparse
 
+from klafter import KLafter
 from klafter.datasets import make_overlapping
 from klafter.search.sparse import engine
-from klafter.search.sparse.perturb import equalise_factors, regrow, reset_factors
+from klafter.search.sparse.affinities import as_affinities
+from klafter.search.sparse.moves.perturb import equalise_factors, regrow, reset_factors
 from klafter.search.sparse.state import as_problem, as_state, memberships
 from klafter.search.sparse.threads import ThreadPool
 
@@ -21,11 +23,11 @@ def planted():
 def weighted(problem, z):
     """A state with given communities and the weights that fit them."""
     ones = np.ones(problem.n)
-    state = as_state(problem, sparse.csr_array(z), np.full(z.shape[1], 0.02), 1e-3, ones, ones)
+    state = as_state(problem, sparse.csr_array(z), as_affinities(np.full(z.shape[1], 0.02)), 1e-3, ones, ones)
     return engine.weights(problem, state, ThreadPool(1), rounds=6)
 
 
-def test_level_changes_nothing_but_degree_factors(planted):
+def test_a_reset_changes_nothing_but_degree_factors(planted):
     problem, z = planted
     before = weighted(problem, z)
     state = reset_factors(problem, before)
@@ -59,7 +61,6 @@ def test_a_union_of_communities_is_taken_apart(planted):
 
 def test_communities_of_five_links_a_member_are_found():
     graph, truth = make_overlapping(n=6000, mean_degree=11, random_state=21)
-    fit = engine.fit_sparse(graph, random_state=0)
-    found = engine.memberships(fit.problem, fit.state)
-    assert (np.diff([line.objective for line in fit.history]) <= 1e-6).all()
-    assert oracle.average_f1(truth.memberships, found) > 0.85
+    model = KLafter(link="exposure", n_init=1, structure=0.0, random_state=0).fit(graph)
+    assert (np.diff([line.objective for line in model.history_]) <= 1e-6).all()
+    assert oracle.average_f1(truth.memberships, model.memberships_) > 0.85

@@ -1,4 +1,4 @@
-"""Bridges as users meet them: where they are found, where not, and what a fitted model does with them."""
+"""Off-diagonal affinities as users meet them: where they are found, where not, and what a model does with them."""
 
 import numpy as np
 import oracles_sparse as oracle
@@ -8,10 +8,10 @@ from sklearn.metrics import roc_auc_score
 import klafter as kl
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
-from klafter.search.sparse import bridges as sparse_bridges
-from klafter.search.sparse import engine
 from klafter.search.sparse.affinities import matrix
-from klafter.search.sparse.fit import problem_of, state_of, ties_of
+from klafter.search.sparse.fit import problem_of, state_of
+from klafter.search.sparse.moves import off_diagonal
+from klafter.search.sparse.weights import objective
 
 
 def opposites(n=240, size=40, p=0.4, q=0.01, *, directed=False, counts=False, seed=1):
@@ -26,10 +26,10 @@ def opposites(n=240, size=40, p=0.4, q=0.01, *, directed=False, counts=False, se
 
 
 def fitted(graph, **options):
-    return kl.KLafter(link="exposure", n_init=1, random_state=0, structure=0.0, **options).fit(graph)
+    return kl.KLafter(link="exposure", n_init=1, structure=0.0, **{"random_state": 0, **options}).fit(graph)
 
 
-def n_bridges(model):
+def n_off_diagonal(model):
     w = model.affinities_
     return np.count_nonzero(w - np.diag(np.diag(w)))
 
@@ -41,8 +41,8 @@ def test_opposites_are_found_and_hidden_links_predicted(directed, counts):
     train, held = kl.split_dyads(graph, 0.2, random_state=100)
     family = "poisson" if counts else "bernoulli"
     without, model = (fitted(train, family=family, bridges=bridges) for bridges in (False, True))
-    assert n_bridges(without) == 0
-    assert n_bridges(model) == (3 if directed else 6)
+    assert n_off_diagonal(without) == 0
+    assert n_off_diagonal(model) == (3 if directed else 6)
     assert oracle.average_f1(truth, model.memberships_.toarray()) > 0.95
     assert model.objective_ < without.objective_
     assert model.score(held.pairs, held.values) > without.score(held.pairs, held.values)
@@ -52,41 +52,42 @@ def test_opposites_are_found_and_hidden_links_predicted(directed, counts):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_a_network_of_two_kinds_of_nodes_is_two_communities_with_a_bridge(directed):
+def test_a_network_of_two_kinds_of_nodes_is_two_communities_with_an_affinity_between(directed):
     graph, truth = opposites(n=100, size=50, p=0.3, q=0.005, directed=directed)
     assert fitted(graph, bridges=False).n_communities_ <= 1
     model = fitted(graph)
     assert oracle.average_f1(truth, model.memberships_.toarray()) > 0.95
-    assert n_bridges(model) == (1 if directed else 2)
+    assert n_off_diagonal(model) == (1 if directed else 2)
 
 
 def test_communities_that_only_attract_are_left_as_they_are(monkeypatch):
     graph, _ = make_overlapping(n=2000, random_state=3)
-    without = engine.fit_sparse(graph, random_state=0, bridges=False)
-    monkeypatch.setattr(sparse_bridges, "taken", None)  # nothing of the second stage is called
-    fit = engine.fit_sparse(graph, random_state=0)
-    assert fit.ties is None
-    for a, b in zip(without.state, fit.state):
-        np.testing.assert_array_equal(a, b)
+    without = fitted(graph, bridges=False)
+    monkeypatch.setattr(off_diagonal, "best_affinities", None)  # is never called
+    model = fitted(graph)
+    assert n_off_diagonal(model) == 0
+    assert model.objective_ == without.objective_
+    np.testing.assert_array_equal(model.affinities_, without.affinities_)
+    assert (model.point_.memberships != without.point_.memberships).nnz == 0
 
 
 def test_answer_does_not_depend_on_the_number_of_threads():
     graph, _ = opposites()
-    one, two = (engine.fit_sparse(graph, random_state=7, n_threads=n) for n in (1, 2))
-    assert one.ties is not None
-    assert (np.diff([line.objective for line in one.history]) <= 1e-6).all()
-    for a, b in zip((*one.state, *one.ties), (*two.state, *two.ties)):
-        np.testing.assert_array_equal(a, b)
+    one, two = (fitted(graph, random_state=7, n_jobs=n) for n in (1, 2))
+    assert n_off_diagonal(one) > 0
+    assert (np.diff([line.objective for line in one.history_]) <= 1e-6).all()
+    np.testing.assert_array_equal(one.affinities_, two.affinities_)
+    assert (one.point_.memberships != two.point_.memberships).nnz == 0
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_a_model_with_bridges_holds_its_whole_state(directed, tmp_path):
+def test_a_model_with_off_diagonal_affinities_holds_its_whole_state(directed, tmp_path):
     graph, _ = opposites(directed=directed)
     model = fitted(graph)
     problem = problem_of(model, graph)
-    state, ties = state_of(model.point_, problem), ties_of(model.point_, problem)
-    np.testing.assert_allclose(matrix(ties).toarray(), model.affinities_)
-    assert sparse_bridges.objective(problem, state, ties) == pytest.approx(model.objective_, rel=1e-9)
+    state = state_of(model.point_, problem)
+    np.testing.assert_allclose(matrix(state.affinities).toarray(), model.affinities_)
+    assert objective(problem, state) == pytest.approx(model.objective_, rel=1e-9)
     assert (np.diff([line.objective for line in model.history_]) <= 1e-6).all()
     assert model.converged_
     model.save(tmp_path / "model.npz")
@@ -98,22 +99,22 @@ def test_a_model_with_bridges_holds_its_whole_state(directed, tmp_path):
     assert model.sample(random_state=0).n_links == pytest.approx(graph.n_links, rel=0.1)
 
 
-def test_partial_fit_keeps_bridges():
+def test_partial_fit_keeps_off_diagonal_affinities():
     graph, _ = opposites()
     model = fitted(graph)
-    value, number = model.objective_, n_bridges(model)
+    value, number = model.objective_, n_off_diagonal(model)
     model.partial_fit([])
     assert model.objective_ == pytest.approx(value, rel=1e-9)
-    assert n_bridges(model) == number
+    assert n_off_diagonal(model) == number
     model.partial_fit([(0, 45), (1, 46), *((240, j) for j in range(40, 52))])
-    assert n_bridges(model) == number
+    assert n_off_diagonal(model) == number
     assert (model.memberships_.toarray()[240] == model.memberships_.toarray()[0]).all()
     problem = problem_of(model, model.graph_)
-    state, ties = state_of(model.point_, problem), ties_of(model.point_, problem)
-    assert sparse_bridges.objective(problem, state, ties) == pytest.approx(model.objective_, rel=1e-9)
+    state = state_of(model.point_, problem)
+    assert objective(problem, state) == pytest.approx(model.objective_, rel=1e-9)
 
 
-def test_likely_links_across_a_bridge_are_suggested_in_large_networks(monkeypatch):
+def test_likely_links_between_communities_are_suggested_in_large_networks(monkeypatch):
     graph, truth = opposites(n=160, size=40, q=0.001)
     model = fitted(graph)
     monkeypatch.setattr("klafter.prediction.ranking.EXHAUSTIVE", 10)

@@ -1,29 +1,31 @@
-"""What is tried when no other move gains: to do without, and to begin anew.
+"""What is tried when no other move gains: to drop a community, and to regrow some.
 
 Each is a trial that takes the search through states which are worse, and counts only if it ends better.
 """
 
 import numpy as np
 
-from klafter.search.sparse.births import births
-from klafter.search.sparse.moves import deaths, merges, mostly_covered, reassigns, without_communities, without_weakest
+from klafter.search.sparse.moves.birth import births
+from klafter.search.sparse.moves.death import deaths, without_communities, without_weakest
+from klafter.search.sparse.moves.flip import flip_sweep, warm_up
+from klafter.search.sparse.moves.merge import merges, mostly_covered, reassigns
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, without_empty
-from klafter.search.sparse.sweeps import flip_sweep, objective, warm_up, weights
 from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import objective, weights
 
 BACKGROUND_DISCOUNT = 0.1  # share of the links that births expect the background to keep
-REGROWN_SHARES = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that start anew when nothing else gains
-ENOUGH = 1e-4  # share of the objective that such a start must gain
-MOSTLY_COVERED = 0.5  # share of members in others that makes a community doubtful
-TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of doing without, their links together, and rounds to wait for
+REGROWN_SHARES = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that are regrown when nothing else gains
+ENOUGH = 1e-4  # share of the objective that this must gain
+MOSTLY_COVERED = 0.5  # share of members in others of a community that is dropped on trial
+TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of dropping one, their links together, and rounds to wait for a gain
 EVEN, FREE = 8, 4  # rounds of flips with equal degree factors, and with free ones
-TOGETHER, REFUSED = 50, 4  # one community in so many is reborn at a time; trials in vain before that ends
-TOO_MANY = 1000  # communities beyond which none is born anew: minutes, for less than a thousandth of the objective
+TOGETHER, REFUSED = 50, 4  # one community in so many is regrown at a time; trials in vain before that ends
+TOO_MANY = 1000  # communities beyond which none is regrown: minutes, for less than a thousandth of the objective
 SMALL = 0.7  # of the median size: communities that may be pieces of one
 
 
 def drop_one(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
-    """Do without one community whose members are mostly in others, if that is better after weights have followed.
+    """Drop one community whose members are mostly in others, if that is better after weights have followed.
 
     Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
     """
@@ -42,7 +44,7 @@ def drop_one(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, i
 
 
 def perturb(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
-    """Equal degree factors, then the largest communities and at last the weakest born anew, until that is better."""
+    """Equal degree factors, then the largest communities and at last the weakest regrown, until that is better."""
     value = objective(problem, state, pool)
     trial = equalise_factors(problem, state, pool)
     best = trial if objective(problem, trial, pool) < value else state
@@ -74,13 +76,13 @@ def equalise_factors(problem: Problem, state: State, pool: ThreadPool) -> State:
 def reset_factors(problem: Problem, state: State) -> State:
     """The same communities with all degree factors 1; each may be split again."""
     ones = np.ones(problem.n)
-    state = as_state(problem, memberships(problem, state), state.strength, state.background, ones, ones)
+    state = as_state(problem, memberships(problem, state), state.affinities, state.background, ones, ones)
     state.size_at_split[:] = 0
     return state
 
 
 def regrow(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
-    """Give up the largest communities, few at a time, for what is born from echoes: they may be unions of several.
+    """Give up the largest communities, few at a time, for births from the embedding: they may be unions of several.
 
     After them all small ones together: they may be pieces of one.
     """
@@ -105,9 +107,9 @@ def regrow(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
 
 
 def births_from_embedding(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
-    """Births from echoes in the hope that the background keeps little, and what undoes those that were too many."""
+    """Births from the embedding at a share of the background, and what undoes those that were too many."""
     state, _ = births(problem, state, rng, pool, background_discount=BACKGROUND_DISCOUNT, from_embedding=True)
     state = warm_up(problem, state, pool)
     for move in (merges, reassigns, deaths):
-        state = without_empty(problem, move(problem, state, pool)[0])
+        state = without_empty(move(problem, state, pool)[0])
     return state

@@ -1,34 +1,41 @@
 """Kernels of passes over all links: what the objective needs, and what the weights need.
 
-P_k = half (T_k R_k - sum_i t_i r_i z_ik) - sum_{hidden dyads in k} a_ij
+Totals are (3, K + m + 1), by community, by off-diagonal affinity and the background last: expected counts credited to
+each, sum of t_i r_i over nodes inside, and sum of a over hidden dyads inside.
 """
+
+# ruff: noqa: E741 - k and l are communities, as in the papers
 
 import math
 
 import numpy as np
 
 from klafter.jit.decorators import bare, kernel
-from klafter.search.sparse.kernels import (
-    common_strength,
+from klafter.search.sparse.kernels.links import (
     expected_count,
     exposure_factor,
     hidden_factor,
+    is_symmetric,
     link_chance,
     link_term,
     look_ahead,
     mark_row,
-    shared_strength,
+    reached,
+    spread,
+    withdraw,
 )
 
 
 @bare
 def tally_pairs(ws, i, mine, totals):
-    """The row's part of sum t_i r_i z_ik and of the sum of a over hidden dyads inside, the background last."""
-    last = len(ws.size)
+    """The row's part of the second and third totals."""
+    last = totals.shape[1] - 1
     own = ws.send[i] * ws.receive[i]
     totals[1, last] += own
     for m in range(ws.start[i], ws.start[i] + ws.held[i]):
         totals[1, ws.member[m]] += own
+    if not ws.diagonal:
+        tally_off_diagonal(ws, i, True, mine, ws.pair_weight * own, totals, 1)
     for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
         j = ws.hidden_node[p]
         a = 0.5 * hidden_factor(ws, i, p)
@@ -37,6 +44,22 @@ def tally_pairs(ws, i, mine, totals):
             k = ws.member[m]
             if mine[k]:
                 totals[2, k] += a
+        if not ws.diagonal:
+            tally_off_diagonal(ws, j, p < ws.hidden_middle[i], mine, a, totals, 2)
+
+
+@bare
+def tally_off_diagonal(ws, j, is_target, mine, amount, totals, row):
+    """Add an amount, times L_kl in row 0, for every k that is mine and l of j; for every (l, k) if j is the source."""
+    first, other, place = ws.row_start, ws.row_other, ws.row_place
+    if is_target:
+        first, other, place = ws.column_start, ws.column_other, ws.column_place
+    size = len(ws.size)
+    for m in range(ws.start[j], ws.start[j] + ws.held[j]):
+        l = ws.member[m]
+        for q in range(first[l], first[l + 1]):
+            if mine[other[q]]:
+                totals[row, size + place[q]] += amount if row else amount * ws.off_diagonal[place[q]]
 
 
 @bare
@@ -55,7 +78,9 @@ def first_above(sorted, low, high, bound):
 def fit_rows(ws, low, high, totals):
     """What the objective alone needs of the rows low..high, each link looked at once; returns sum_links h."""
     start, node = ws.start, ws.node
-    mine = np.zeros(len(ws.size), np.bool_)
+    size = len(ws.size)
+    mine, out = np.zeros(size, np.bool_), np.zeros(size)
+    into = out if is_symmetric(ws) else np.zeros(size)
     fit, read = 0.0, 0.0
     for i in range(low, high):
         first, stop = start[i], ws.middle[i]
@@ -63,10 +88,12 @@ def fit_rows(ws, low, high, totals):
             first = first_above(node, first, stop, i)
         read += look_ahead(ws, first, stop)
         mark_row(ws, i, mine)
+        spread(ws, i, out, into)
         tally_pairs(ws, i, mine, totals)
         for p in range(first, stop):
-            x = exposure_factor(ws, i, p) * shared_strength(ws, node[p], mine)
+            x = exposure_factor(ws, i, p) * reached(ws, node[p], out)
             fit += link_term(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
+        withdraw(ws, i, out, into)
         mark_row(ws, i, mine)
     return fit if read >= 0.0 else -math.inf
 
@@ -75,22 +102,23 @@ def fit_rows(ws, low, high, totals):
 def tally_rows(ws, low, high, totals, sent, received, fitted):
     """Sums over the rows low..high that the weights need; returns sum_links h if asked for, a sixth of the work.
 
-    ``totals`` is (3, K + 1), the background last: expected counts credited to each community, sum t_i r_i z_ik,
-    and the sum of a over hidden dyads inside. ``sent`` and ``received`` take the expected counts of each node.
+    ``sent`` and ``received`` take the expected counts of each node.
     """
     start, held, member, counts, background = ws.start, ws.held, ws.member, ws.counts, ws.background
     node, value, strength = ws.node, ws.value, ws.strength
-    mine = np.zeros(len(ws.size), np.bool_)
-    last = len(ws.size)
+    size, last = len(ws.size), totals.shape[1] - 1
+    mine, out = np.zeros(size, np.bool_), np.zeros(size)
+    into = out if is_symmetric(ws) else np.zeros(size)
     fit, read = 0.0, 0.0
     for i in range(low, high):
         read += look_ahead(ws, start[i], start[i + 1])
         mark_row(ws, i, mine)
+        spread(ws, i, out, into)
         tally_pairs(ws, i, mine, totals)
         as_source, as_target, middle = 0.0, 0.0, ws.middle[i]
         for p in range(start[i], start[i + 1]):
             j, y = node[p], value[p]
-            u = background + common_strength(start, held, member, strength, j, mine)
+            u = reached(ws, j, out if p < middle else into)
             x = exposure_factor(ws, i, p) * u
             chance = link_chance(counts, x)
             if fitted:
@@ -106,6 +134,9 @@ def tally_rows(ws, low, high, totals, sent, received, fitted):
                 k = member[m]
                 if mine[k]:
                     totals[0, k] += credit * strength[k]
+            if not ws.diagonal:
+                tally_off_diagonal(ws, j, p < middle, mine, credit, totals, 0)
         sent[i], received[i] = as_source, as_target
+        withdraw(ws, i, out, into)
         mark_row(ws, i, mine)
     return fit if read >= 0.0 else -math.inf

@@ -1,8 +1,8 @@
 """Kernels of births: the growth of a set around a seed.
 
-    rho_ij = y e / u_ij                                 what link ij owes: the share that no community explains
-    c_j(S) = sum_{i in S} rho_ij                        what j owes to links into S
-    E, P, w = E / P                                     owed links inside S, its pairs, its strength
+    rho_ij = y e / u_ij                                 the responsibility of the background for link ij
+    c_j(S) = sum_{i in S} rho_ij                        its sum over the links of j into S
+    E, P, w = E / P                                     its sum over the links inside S, the pairs of S, its strength
     gain(S) = E log(1 + w/e) - w P - price(S)           contrast(S; c) = E log(w/c) - (w - c) P
 
 A node adds to the gain when c_j > theta (t_j R + r_j T) half with theta = w / log(1 + w/e).
@@ -16,7 +16,7 @@ from numba.experimental import structref
 
 from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.jit.structs import define_reference
-from klafter.search.sparse.kernels import at_least, price
+from klafter.search.sparse.kernels.links import at_least, price
 
 EARLY = 7  # sets on the path before it may end for want of gain
 LONGEST, PATH = 60, 4  # sets on a path; their nodes together, in multiples of n
@@ -89,7 +89,7 @@ def walk_set(ws, responsibility, residual, seed, size, scratch):
 
 @bare
 def spread(ws, responsibility, i, sign, scratch):
-    """What all nodes owe to links with i, added to their c_j or taken back."""
+    """rho of the links with i, added to c_j of its neighbours or taken back."""
     score, seen, touched, number = scratch.score, scratch.seen, scratch.touched, scratch.number
     start, node = ws.start, ws.node
     touch(seen, touched, number, i)

@@ -1,7 +1,7 @@
-"""Trades: some communities are given up for others, judged by the exact change of the objective.
+"""Exchanges: some communities are given up for others, judged by the exact change of the objective.
 
-A trade touches only links between the nodes concerned, so these are cut out as a patch with u as it is without the
-communities given up. On the patch, with new columns z_c of strength w_c,
+An exchange touches only links between the nodes concerned, so these are cut out as a subgraph with u as it is without
+the communities given up and their off-diagonal affinities. On it, with new columns z_c of strength w_c,
 
     loss = -sum_links h(y, a (u + sum_c w_c z_ic z_jc)) + sum_c [w_c P_c + price(S_c)]
 
@@ -16,26 +16,28 @@ from numba.experimental import structref
 
 from klafter.jit.decorators import bare, inlined, kernel
 from klafter.jit.structs import define_reference
-from klafter.search.sparse.kernels import (
+from klafter.search.sparse.kernels.links import (
     ENOUGH,
     expected_count,
     exposure_factor,
     hidden_factor,
     holds,
+    is_symmetric,
     join,
     leave,
     link_chance,
     link_change,
     link_term,
-    mark_row,
     price,
-    shared_strength,
+    reached,
+    withdraw,
 )
 
 SUBGRAPH = (
     "start", "node",
     "factor",  # a
     "base",  # u without the communities given up
+    "base_before",  # u without their strengths, but with their off-diagonal affinities
     "value",  # y
     "hidden_start", "hidden_node", "hidden_factor",
     "room",  # new communities each node has room for
@@ -43,7 +45,7 @@ SUBGRAPH = (
 
 
 class SubgraphType(types.StructRef):
-    """The type of patches in kernels."""
+    """The type of subgraphs in kernels."""
 
 
 class Subgraph(structref.StructRefProxy):
@@ -53,33 +55,61 @@ class Subgraph(structref.StructRefProxy):
 define_reference(Subgraph, SubgraphType, list(SUBGRAPH))
 
 
-@kernel
-def cut_subgraph(ws, nodes, out, local, mine, old, room, links, hidden):
-    """The patch of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
+@bare
+def spread_without(ws, i, gone, across, out, into):
+    """The reach of i without communities that are gone; ``across`` their off-diagonal affinities count."""
+    first, both = ws.start[i], not is_symmetric(ws)
+    for m in range(first, first + ws.held[i]):
+        k = ws.member[m]
+        if not gone[k]:
+            out[k] += ws.strength[k]
+            if both:
+                into[k] += ws.strength[k]
+        if not ws.diagonal:
+            for q in range(ws.row_start[k], ws.row_start[k + 1]):
+                if across or not (gone[k] or gone[ws.row_other[q]]):
+                    out[ws.row_other[q]] += ws.off_diagonal[ws.row_place[q]]
+            for q in range(ws.column_start[k], ws.column_start[k + 1]):
+                if both and (across or not (gone[k] or gone[ws.column_other[q]])):
+                    into[ws.column_other[q]] += ws.off_diagonal[ws.column_place[q]]
 
-    ``local`` is (n,), -1 everywhere before and after; ``mine`` is (K,), false. ``links`` and ``hidden`` are the most
-    entries there may be.
+
+@kernel
+def cut_subgraph(ws, nodes, out, gone, local, old, room, links, hidden):
+    """The subgraph of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
+
+    ``gone`` is (K,), true for ``out``; ``local`` is (n,), -1 everywhere before and after. ``links`` and ``hidden`` are
+    the most entries there may be.
     """
     start, node, hidden_node = ws.start, ws.node, ws.hidden_node
     near, factor, base, value = np.zeros(links, np.int64), np.empty(links), np.empty(links), np.empty(links)
+    before = base if ws.diagonal else np.empty(links)
     hidden_near, hidden_a = np.zeros(hidden, np.int64), np.empty(hidden)
     stop, hidden_stop = np.zeros(len(nodes) + 1, np.int64), np.zeros(len(nodes) + 1, np.int64)
+    as_source = np.zeros(len(ws.size))
+    as_target = as_source if is_symmetric(ws) else np.zeros(len(ws.size))
     for v in range(len(nodes)):
         local[nodes[v]] = v
     at, hidden_at = 0, 0
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
-        mark_row(ws, i, mine)
         for c in range(len(out)):
-            old[c, v] = mine[out[c]]
-            mine[out[c]] = False
-        for p in range(start[i], start[i + 1]):
-            j = node[p]
-            if local[j] >= 0:
-                near[at], value[at] = local[j], ws.value[p]
-                factor[at] = exposure_factor(ws, i, p)
-                base[at] = shared_strength(ws, j, mine)
-                at += 1
+            old[c, v] = holds(ws, i, out[c])
+        for across in range(1 if ws.diagonal else 2):
+            spread_without(ws, i, gone, across == 1, as_source, as_target)
+            at = stop[v]
+            for p in range(start[i], start[i + 1]):
+                j = node[p]
+                if local[j] >= 0:
+                    u = reached(ws, j, as_source if p < ws.middle[i] else as_target)
+                    if across == 1:
+                        before[at] = u
+                    else:
+                        near[at], value[at] = local[j], ws.value[p]
+                        factor[at] = exposure_factor(ws, i, p)
+                        base[at] = u
+                    at += 1
+            withdraw(ws, i, as_source, as_target)
         stop[v + 1] = at
         for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
             if local[hidden_node[p]] >= 0:
@@ -87,12 +117,9 @@ def cut_subgraph(ws, nodes, out, local, mine, old, room, links, hidden):
                 hidden_a[hidden_at] = hidden_factor(ws, i, p)
                 hidden_at += 1
         hidden_stop[v + 1] = hidden_at
-        for c in range(len(out)):
-            mine[out[c]] = old[c, v]
-        mark_row(ws, i, mine)
     for v in range(len(nodes)):
         local[nodes[v]] = -1
-    return Subgraph(stop, near, factor, base, value, hidden_stop, hidden_near, hidden_a, room)
+    return Subgraph(stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, room)
 
 
 @bare
@@ -113,7 +140,7 @@ def subgraph_pairs(ws, nodes, subgraph, z, c):
 
 @inlined
 def added_strength(z, w, v, j):
-    """What the new columns add to u of nodes v and j of the patch."""
+    """What the new columns add to u of nodes v and j of the subgraph."""
     u = 0.0
     for c in range(len(w)):
         if z[c, v] and z[c, j]:
@@ -122,9 +149,10 @@ def added_strength(z, w, v, j):
 
 
 @kernel
-def subgraph_loss(ws, nodes, subgraph, z, w):
-    """-sum_links h + sum_c [w_c P_c + price(S_c)]."""
-    start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
+def subgraph_loss(ws, nodes, subgraph, before, z, w):
+    """-sum_links h(y, a (u + sum_c w_c z_ic z_jc)) + sum_c [w_c P_c + price(S_c)], u as it is before or after."""
+    base = subgraph.base_before if before else subgraph.base
+    start, node, factor, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.value
     loss, counts = 0.0, ws.counts
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
@@ -159,7 +187,7 @@ def subgraph_weights(ws, nodes, subgraph, z, w):
 
 @kernel
 def subgraph_flips(ws, nodes, subgraph, z, w):
-    """Flip every membership of the patch that gains, column by column; returns how many did."""
+    """Flip every membership of the subgraph that gains, column by column; returns how many did."""
     send, receive, counts = ws.send, ws.receive, ws.counts
     start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
     hidden_start, hidden_node, hidden_a, room = (

@@ -1,4 +1,4 @@
-"""Splits of a community into two that stay linked: A and B with L_AA, L_AB, L_BA, L_BB in the place of one strength.
+"""Splits of a community in two with an affinity between: L_AA, L_AB, L_BA, L_BB in the place of one strength.
 
 A search for diagonal affinities merges what links to each other, however unevenly; two sets that link to each other and
 hardly inside are one community to it. With c_ij = m_ij w / u_ij, what the community is credited for each link, and
@@ -6,7 +6,7 @@ C = sum of c, V = pairs from one part to another, Jensen's inequality bounds the
 
     gain >= half sum_{parts} [C log(C / (w V)) - C + w V]
 
-so parts are sought by that bound, and taken if it exceeds what the second community and the bridges cost. The
+so parts are sought by that bound, and taken if it exceeds the price of the second community and of the affinities. The
 background is a community of everyone: where it explains most links, as in a network of two kinds of nodes, it is split
 likewise.
 """
@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.search.sparse.affinities import Ties, bridge_price, bridges, n_bridges, tie
-from klafter.search.sparse.state import Problem, State, changed_since_split, copy_state, members, with_room
-from klafter.search.sparse.weights import prices
+from klafter.search.sparse.affinities import as_affinities, n_off_diagonal, off_diagonal_pairs
+from klafter.search.sparse.exchange import members_of
+from klafter.search.sparse.state import Problem, State, changed_since_split, copy_state, with_room
+from klafter.search.sparse.weights import off_diagonal_price, prices
 
 POWER, TURNS = 30, 20  # steps to the direction in which links differ most from what is expected, and of the two parts
 SMALLEST = 8  # members that two parts need
@@ -44,30 +45,29 @@ class Parts(NamedTuple):
     gain: float
 
 
-def split(
-    problem: Problem, state: State, ties: Ties, responsibility: sparse.csr_array, patience: int
-) -> tuple[State, Ties, int]:
-    """Split communities, the largest first, while that pays; ``owed`` has rho = y e / u of every link from its source.
+def off_diagonal_splits(
+    problem: Problem, state: State, responsibility: sparse.csr_array, patience: int
+) -> tuple[State, int]:
+    """Split communities, the largest first, while that pays; ``responsibility`` has rho of every link from its source.
 
     Those that did not change since they were last tried are left alone, and after so many in vain as ``patience`` says
     all others. Links of two communities are seen as they were before the first of them was split: the bound holds for
     both, as what one is credited does not depend on how the other shares its own.
     """
     refused, made = 0, 0
-    hidden = hidden_pattern(problem)
-    start, nodes = members(problem, state)
+    hidden, members = hidden_pattern(problem), members_of(problem, state)
     some = np.flatnonzero(changed_since_split(state) & (state.size >= SMALLEST))
     for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
-        mine, w = np.sort(nodes[start[k] : start[k + 1]]), state.strength[k]
+        mine, w = np.sort(members.of(k)), state.strength[k]
         parts = two_parts(inside(problem, state, responsibility, hidden, w, mine), w, problem.pair_weight)
         state.size_at_split[k] = state.size[k]
         refused += 1
-        if opposed(problem, parts) and parts.gain > split_price(problem, state, ties, k, parts):
-            state, ties = divided(problem, state, ties, k, mine[parts.second], parts.strength)
+        if opposed(problem, parts) and parts.gain > split_price(problem, state, k, parts):
+            state = divided(problem, state, k, mine[parts.second], parts.strength)
             refused, made = 0, made + 1
         if refused == patience:
             break
-    return state, ties, made
+    return state, made
 
 
 def opposed(problem: Problem, parts: Parts) -> bool:
@@ -80,16 +80,17 @@ def opposed(problem: Problem, parts: Parts) -> bool:
     return parts.gain > 0 and (parts.strength - np.diag(within)).max() > least * within.max()
 
 
-def split_background(
-    problem: Problem, state: State, ties: Ties, responsibility: sparse.csr_array
-) -> tuple[State, Ties] | None:
-    """Two communities of all nodes with room for one more, for most of the background; None if that cannot pay."""
+def background_split(problem: Problem, state: State, responsibility: sparse.csr_array) -> State | None:
+    """Two communities of all nodes with room for one more, for most of the background; None if that cannot pay.
+
+    The bound speaks of those nodes alone, so the objective has to be compared.
+    """
     e, mine = state.background, np.flatnonzero(np.diff(problem.start) > state.held)
     if responsibility.sum() * 2 * problem.pair_weight < MUCH * problem.value.sum() or len(mine) < SMALLEST:
         return None
     parts = two_parts(inside(problem, state, responsibility, hidden_pattern(problem), e, mine), e, problem.pair_weight)
     sizes = np.bincount(parts.second, minlength=2)
-    if parts.gain <= prices(problem, sizes).sum() + bridge_price(problem, 2):
+    if parts.gain <= prices(problem, sizes).sum() + off_diagonal_price(problem, 2):
         return None
     rest = max(parts.strength.min(), LEAST * e)
     strength, first = np.maximum(parts.strength - rest, 0.0), len(state.size)
@@ -97,7 +98,7 @@ def split_background(
     for k in range(2):
         enter(problem, state, first + k, mine[parts.second == k])
     state.strength[first:] = np.maximum(np.diag(strength), LEAST * e)  # from nothing they could not grow
-    return state, retied(problem, state, ties, first + between(problem, strength), strength)
+    return with_affinity_between(problem, state, first + between(problem, strength), strength)
 
 
 def enter(problem: Problem, state: State, k: int, nodes: np.ndarray) -> None:
@@ -114,20 +115,21 @@ def between(problem: Problem, strength: np.ndarray) -> np.ndarray:
     return pairs[strength[pairs[:, 0], pairs[:, 1]] > 0]
 
 
-def retied(problem: Problem, state: State, ties: Ties, new: np.ndarray, strength: np.ndarray, old: int = -1) -> Ties:
-    """Ties with the bridges between two parts, the last community being B; bridges of ``old`` are B's too."""
+def with_affinity_between(
+    problem: Problem, state: State, new: np.ndarray, strength: np.ndarray, old: int = -1
+) -> State:
+    """The state with affinities between two parts, the last community being B; those of ``old`` are B's too."""
     directed, last = problem.pair_weight == 1.0, len(state.size) - 1
-    pairs, values = bridges(ties, directed=directed)
+    pairs, values = off_diagonal_pairs(state.affinities), state.affinities.value
     copied = (pairs == old).any(axis=1)
-    copies = np.where(pairs[copied] == old, last, pairs[copied])
-    copies = copies if directed else np.sort(copies, axis=1)
     side = (new == last).astype(int)
-    return tie(
+    affinities = as_affinities(
         state.strength,
-        np.concatenate([pairs, copies, new]),
+        np.concatenate([pairs, np.where(pairs[copied] == old, last, pairs[copied]), new]),
         np.concatenate([values, values[copied], strength[side[:, 0], side[:, 1]]]),
         directed=directed,
     )
+    return state._replace(affinities=affinities)
 
 
 def hidden_pattern(problem: Problem) -> sparse.csr_array:
@@ -195,18 +197,20 @@ def direction(see: Inside) -> np.ndarray:
     return v
 
 
-def split_price(problem: Problem, state: State, ties: Ties, k: int, parts: Parts) -> float:
-    """What two communities with bridges cost more than one."""
-    number, before = len(state.size), n_bridges(problem, ties)
+def split_price(problem: Problem, state: State, k: int, parts: Parts) -> float:
+    """What two communities with affinities between cost more than one."""
+    number, before = len(state.size), n_off_diagonal(state.affinities)
     sizes = np.append(np.bincount(parts.second, minlength=2), len(parts.second))
     columns = prices(problem, sizes) @ np.array([1.0, 1.0, -1.0])
-    copied = (bridges(ties, directed=problem.pair_weight == 1.0)[0] == k).any(axis=1).sum()
+    copied = (off_diagonal_pairs(state.affinities) == k).any(axis=1).sum()
     after = before + len(between(problem, parts.strength)) + copied
-    return float(columns + after * bridge_price(problem, number + 1) - before * bridge_price(problem, number))
+    return float(
+        columns + after * off_diagonal_price(problem, number + 1) - before * off_diagonal_price(problem, number)
+    )
 
 
-def divided(problem: Problem, state: State, ties: Ties, k: int, nodes: np.ndarray, strength) -> tuple[State, Ties]:
-    """Some members of k become a new community, linked to others as k is."""
+def divided(problem: Problem, state: State, k: int, nodes: np.ndarray, strength) -> State:
+    """Some members of k become a new community, with the affinities of k to others."""
     new = len(state.size)
     state = with_room(state, 1)
     state.size_at_split[k] = 0
@@ -218,4 +222,4 @@ def divided(problem: Problem, state: State, ties: Ties, k: int, nodes: np.ndarra
         sums[new] += each
     state.strength[k], state.strength[new] = np.diag(strength)
     pairs = np.array([k, new])[between(problem, strength)].reshape(-1, 2)
-    return state, retied(problem, state, ties, pairs, strength, old=k)
+    return with_affinity_between(problem, state, pairs, strength, old=k)

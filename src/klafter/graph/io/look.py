@@ -1,0 +1,134 @@
+"""What would be read from a file: its first lines by column, what was found, and what is worth a question."""
+
+from __future__ import annotations
+
+from inspect import signature
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scipy import sparse
+
+from klafter.graph.graph import Graph
+from klafter.graph.io.edge_list import Opened, open_table, preview
+from klafter.graph.io.errors import EncodingError
+from klafter.graph.io.readers import Asked, file_kind, open_stream, read_asked, read_graph
+from klafter.graph.io.values import is_readable
+
+LINES = 10
+MOST_BYTES = 1 << 26  # of a table; a longer one is read in part
+_TABLE_OPTIONS = ("delimiter", "header", "weight", "decimal", "matrix")
+
+
+class Look(NamedTuple):
+    """What a file would become."""
+
+    graph: Graph
+    kind: str  # "list of links", "adjacency matrix", or a format
+    columns: list[tuple[str, str]]  # name and use of each column of the preview
+    rows: list[list[str]]
+    found: list[str]
+    questions: list[str]  # decisions that could have gone another way, and how to say so
+    is_part: bool  # whether only the beginning was read
+
+
+def look(path: str | Path, **options: Any) -> Look:
+    """Look at a file as `read_graph` would read it with the same options.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "amis.csv"
+    >>> _ = path.write_text("Personne;Ami;Depuis\\nAnne;Luc;2001\\nLuc;Zoe;1999\\n")
+    >>> found = look(path)
+    >>> found.columns, found.rows[0]
+    ([('personne', 'source'), ('ami', 'target'), ('depuis', 'left out')], ['Anne', 'Luc', '2001'])
+    """
+    place = Path(path)
+    given = {name: parameter.default for name, parameter in signature(read_graph).parameters.items() if name != "path"}
+    given |= options
+    is_table = file_kind(place) not in _FORMATS
+    packed = 4 if place.suffix == ".gz" else 1
+    is_part = is_table and place.is_file() and packed * place.stat().st_size > MOST_BYTES
+    asked = Asked(
+        place,
+        given["directed"],
+        given["weight"],
+        given["relation"],
+        given["sheet"],
+        given["two_mode"],
+        {name: given[name] for name in _TABLE_OPTIONS},
+        MOST_BYTES >> 23 if is_part else None,
+    )
+    graph = read_asked(asked, given["nodes"], given["labels"], given["encoding"], given["nodes_header"])
+    table = _open(asked, given["encoding"]) if is_table else None
+    kind = _FORMATS.get(file_kind(place), "list of links")
+    columns, rows, extra = [("", "source"), ("", "target"), ("", "value")], _link_rows(graph), list[str]()
+    if table is not None and table.matrix is not None:
+        kind = "adjacency matrix"
+    elif table is not None:
+        columns, rows, extra = _uses(table), preview(table, LINES), _maybe_weights(table, given["weight"])
+    questions = [note for note in graph.notes if _is_question(note)]
+    found = [note for note in graph.notes if not _is_question(note)]
+    return Look(graph, kind, columns, rows, found, questions + extra, is_part)
+
+
+_FORMATS = {
+    ".graphml": "GraphML",
+    ".xml": "XML",
+    ".gexf": "GEXF",
+    ".gml": "GML",
+    ".json": "JSON",
+    ".net": "Pajek",
+    ".paj": "Pajek",
+    ".mtx": "MatrixMarket",
+    ".npz": "sparse matrix",
+    ".mat": "MATLAB",
+    ".dl": "UCINET DL",
+}
+
+
+def _open(asked: Asked, encoding: str | None) -> Opened:
+    for code in (encoding or "utf-8", "cp1252"):
+        opening, _ = open_stream(asked.path, asked.sheet)
+        with opening as stream:
+            try:
+                return open_table(stream, asked.path, code, **asked.table)
+            except EncodingError as error:
+                if error.likely != "cp1252":
+                    stream.seek(0)
+                    return open_table(stream, asked.path, error.likely, **asked.table)
+                if encoding is not None:
+                    raise
+    raise AssertionError("cp1252 was read before")
+
+
+def _is_question(note: str) -> bool:
+    return "; pass " in note or "(choose with " in note
+
+
+def _uses(table: Opened) -> list[tuple[str, str]]:
+    """The name of each column and what it is taken for."""
+    layout = table.layout
+    parts = {layout.source: "source", layout.target: "target", layout.weight: "weight", layout.direction: "direction"}
+    names = [*layout.names, *(str(k + 1) for k in range(len(layout.names), layout.columns))]
+    return [(names[k], parts.get(k, "left out")) for k in range(layout.columns)]
+
+
+def _maybe_weights(table: Opened, weight: str | int | None) -> list[str]:
+    """Columns of numbers that are not used."""
+    if weight != "auto" or table.layout.weight is not None:
+        return []
+    rows, found = preview(table, 100), []
+    for k, (name, use) in enumerate(_uses(table)):
+        fields = [row[k] for row in rows if len(row) > k]
+        if use == "left out" and name and fields and all(map(is_readable, fields)):
+            found.append(f"Column {name!r} holds numbers; pass weight={name!r} if these are weights.")
+    return found if table.layout.names else []
+
+
+def _link_rows(graph: Graph) -> list[list[str]]:
+    """The first links by their labels."""
+    coo = sparse.coo_array(graph.links[: min(graph.n_nodes, 1000)])
+    kept = ((i, j, v) for i, j, v in zip(coo.row, coo.col, coo.data) if graph.directed or i < j)
+    return [[str(graph.label(i)), str(graph.label(j)), f"{v:g}"] for i, j, v in islice(kept, LINES)]

@@ -1,0 +1,241 @@
+"""Adjacency matrices with or without names: square ones have one kind of nodes, rectangular ones two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from klafter.graph.assemble import plural
+from klafter.graph.convert import as_graph
+from klafter.graph.graph import Graph
+from klafter.graph.io.column_names import simplified
+from klafter.graph.io.edge_fields import Block, cut_block
+from klafter.graph.io.edge_list import Opened
+from klafter.graph.io.errors import EncodingError, GraphFileError, quote
+from klafter.graph.io.files import check_size
+from klafter.graph.io.matrix_layout import MARKS, MatrixLayout
+from klafter.graph.io.names import plain_labels
+from klafter.graph.io.table_layout import Layout, cut, is_comment
+from klafter.graph.io.values import MISSING, to_number
+from klafter.graph.io.words import number_words
+
+HIDE_WITHIN = 1000  # nodes of two-mode data whose pairs within a kind are hidden; more would be too many pairs
+
+
+_TOTALS = frozenset({"sum", "total", "totals", "summe", "gesamt", "somme", "suma", "totale", "somma", "soma", "totaal"})
+
+
+class Matrix(NamedTuple):
+    """Values by row and column, NaN where nobody observed; names where there are any."""
+
+    values: sparse.csr_array
+    down: tuple[str, ...]
+    across: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
+    """The matrix that a table of text holds."""
+    shape = table.matrix
+    assert shape is not None
+    header = ("",) * bool(shape.column_names)
+    layout = Layout(shape.delimiter, shape.columns, header, 0, 1, None)
+    width = shape.columns - shape.dropped - shape.row_names
+    down: list[str] = []
+    parts = [sparse.csr_array((0, width))]
+    counts = {"blank": 0, "marked": 0, "comma": 0}
+    for block in table.blocks:
+        fields, _ = cut_block(block, layout)
+        words, number = number_words([fields])
+        texts = _decode(words, path, block.encoding)
+        number = number.reshape(-1, shape.columns)
+        if shape.row_names:
+            down += [texts[k] for k in number[:, 0]]
+        body = number[:, int(shape.row_names) : shape.columns - shape.dropped]
+        used, where = np.unique(body, return_inverse=True)
+        found = np.array([_value(texts[k], shape, block) for k in used])
+        parts.append(sparse.csr_array(found[where].reshape(body.shape)))
+        _count(counts, [texts[k] for k in used], np.bincount(where.ravel(), minlength=len(used)))
+    values = sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return Matrix(values, tuple(down), shape.column_names, tuple(_said(counts)))
+
+
+def _decode(words: list[bytes], path: Path, encoding: str) -> list[str]:
+    try:
+        return [word.decode(encoding) for word in words]
+    except UnicodeDecodeError:
+        rule = f"names must be {encoding} text"
+        raise EncodingError.at(path, None, "other bytes", rule, "pass encoding='latin-1' or another") from None
+
+
+def _value(field: str, shape: MatrixLayout, block: Block) -> float:
+    low = field.lower()
+    if low in MARKS:
+        return MARKS[low]
+    if low in MISSING:
+        return np.nan
+    try:
+        value = to_number(field, shape.decimal)
+    except ValueError:
+        value = np.inf
+    if np.isfinite(value):
+        return value
+    lines = block.data.decode(block.encoding, "replace").split("\n")
+    fits = (
+        k for k, line in enumerate(lines, block.line) if not is_comment(line) and field in cut(line, shape.delimiter)
+    )
+    raise GraphFileError.at(
+        block.path, next(fits, None), f"the value {quote(field)}", "a matrix holds finite numbers", "correct it"
+    )
+
+
+def _count(counts: dict[str, int], texts: Sequence[str], times: np.ndarray) -> None:
+    for text, often in zip(texts, times.tolist()):
+        if text == "":
+            counts["blank"] += often
+        elif text.lower() in MARKS:
+            counts["marked"] += often
+        elif "," in text:
+            counts["comma"] += often
+
+
+def _said(counts: dict[str, int]) -> list[str]:
+    found = []
+    if counts["blank"]:
+        found.append(f"{counts['blank']:,} empty cells read as 0.")
+    if counts["marked"]:
+        found.append(f"{counts['marked']:,} cells with a mark such as x or yes read as 1 or 0.")
+    if counts["comma"]:
+        found.append("Values have decimal commas.")
+    return found
+
+
+def matrix_graph(
+    path: Path, matrix: Matrix, directed: bool | None, weight: str | int | None, two_mode: bool | None
+) -> Graph:
+    """The graph of a matrix: one kind of nodes if it is square or its names are the same, otherwise two."""
+    rows, columns = matrix.values.shape
+    check_size(path, max(rows, columns))
+    for names, place in ((matrix.down, "down the side"), (matrix.across, "across the top")):
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise GraphFileError.at(path, None, f"{quote(twice)} twice {place}", "names must differ", "rename one")
+        total = next((name for name in names if simplified(name) in _TOTALS), None)
+        if total is not None:
+            rule, cure = "sums are no node", "delete its row and column, or rename it"
+            raise GraphFileError.at(path, None, f"{quote(total)} {place}", rule, cure)
+    down, across = set(matrix.down), set(matrix.across)
+    if two_mode is None:
+        two_mode = not (down and down <= across) if down and across else rows != columns
+    if two_mode:
+        return _two_mode(path, matrix, weight)
+    if down and across and not down <= across:
+        only = next(name for name in matrix.down if name not in across)
+        rule, cure = "names down the side must stand across the top", "pass two_mode=True if these are two kinds"
+        raise GraphFileError.at(path, None, f"{quote(only)} only down the side", rule, cure)
+    if not (down and across) and rows != columns:
+        rule, cure = "links among one kind of nodes need a square", "pass two_mode=True or name rows and columns"
+        raise GraphFileError.at(path, None, f"{rows} rows and {columns} columns", rule, cure)
+    return _one_mode(matrix, directed, weight)
+
+
+def _one_mode(matrix: Matrix, directed: bool | None, weight: str | int | None) -> Graph:
+    names = matrix.across or matrix.down
+    n = matrix.values.shape[1]
+    place = np.arange(n)
+    if matrix.across and matrix.down:
+        at = {name: k for k, name in enumerate(names)}
+        place = np.array([at[name] for name in matrix.down])
+    links, unseen = _placed(matrix.values, place, n)
+    silent = np.setdiff1d(np.arange(n), place)
+    graph = as_graph(links, directed=True if len(silent) and directed is None else None)
+    reason = "as stated" if directed is not None else _reason(graph, links)
+    if directed is not None and directed != graph.directed:
+        graph = graph.replace(directed=True) if directed else graph.symmetrize()
+    asked = np.ones(n, bool)
+    asked[silent] = False
+    hidden = unseen + sparse.csr_array(np.broadcast_to(~asked[:, None], (n, n))) if len(silent) else unseen
+    kind = f"{'directed' if graph.directed else 'undirected'} ({reason})"
+    size = f"a square matrix {'with' if names else 'without'} names"
+    notes = [
+        *matrix.notes,
+        f"Read as {size}: {n:,} nodes and {graph.n_links:,} {plural('link', graph.n_links)}, {kind}.",
+    ]
+    notes += _weight_notes(graph, weight)
+    loops = int(np.count_nonzero(links.diagonal()))
+    notes += [f"{loops:,} self-link{'s' * (loops > 1)} dropped."] * bool(loops)
+    graph = graph.binarize() if weight is None else graph
+    if len(silent):
+        notes.append(
+            f"Only across the top: {len(silent):,} {plural('name', len(silent))}; what they would say is hidden."
+        )
+    if hidden.nnz:
+        graph = graph.replace(hidden=hidden)
+        notes.append(f"Hidden for want of a value: {graph.n_hidden:,} {plural('pair', graph.n_hidden)}.")
+    return graph.replace(labels=plain_labels(list(names)) if names else None, notes=notes)
+
+
+def _placed(values: sparse.csr_array, place: np.ndarray, n: int) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Observed values and unobserved dyads, with rows at their places."""
+    coo = sparse.coo_array(values)
+    row, column, unknown = place[coo.row], coo.col, np.isnan(coo.data)
+    seen = ~unknown
+    links = sparse.csr_array((coo.data[seen], (row[seen], column[seen])), shape=(n, n))
+    links.eliminate_zeros()
+    return links, sparse.csr_array((np.ones(unknown.sum(), bool), (row[unknown], column[unknown])), shape=(n, n))
+
+
+def _reason(graph: Graph, links: sparse.csr_array) -> str:
+    if graph.directed:
+        apart = int((links != links.T.tocsr()).nnz) // 2
+        return (
+            f"the two halves differ in {apart:,} {plural('pair', apart)}; pass directed=False if order does not matter"
+        )
+    row, column = links.nonzero()
+    both = bool((row < column).any() and (row > column).any())
+    return "it is symmetric" if both else "only one half is filled; pass directed=True if order matters"
+
+
+def _weight_notes(graph: Graph, weight: str | int | None) -> list[str]:
+    values = graph.links.data
+    if weight is None or not len(values) or (values == 1).all():
+        return []
+    return [f"Links have weights from {values.min():g} to {values.max():g}."]
+
+
+def _two_mode(path: Path, matrix: Matrix, weight: str | int | None) -> Graph:
+    rows, columns = matrix.values.shape
+    down = matrix.down or tuple(f"r{k}" for k in range(1, rows + 1))
+    across = matrix.across or tuple(f"c{k}" for k in range(1, columns + 1))
+    both = set(down) & set(across)
+    if both:
+        found = f"{quote(sorted(both)[0])} both down the side and across the top"
+        rule, cure = "two kinds of nodes need different names", "rename one, or make the matrix square"
+        raise GraphFileError.at(path, None, found, rule, cure)
+    coo = sparse.coo_array(matrix.values)
+    n, unknown = rows + columns, np.isnan(coo.data)
+    seen = ~unknown & (coo.data != 0)
+    links = sparse.csr_array((coo.data[seen], (coo.row[seen], rows + coo.col[seen])), shape=(n, n))
+    unseen = np.column_stack([coo.row[unknown], rows + coo.col[unknown]])
+    graph = Graph(links, labels=[*down, *across], hidden=unseen)
+    said = f"Read as a matrix of two modes: {rows:,} rows, {columns:,} columns and {graph.n_links:,} links"
+    graph = graph.replace(notes=[*matrix.notes, f"{said}; pass two_mode=False if both are the same nodes."])
+    graph = graph.replace(notes=[*graph.notes, *_weight_notes(graph, weight)])
+    graph = graph.binarize() if weight is None else graph
+    return with_two_modes(graph, np.arange(n) >= rows, ("row", "column"))
+
+
+def with_two_modes(graph: Graph, second: np.ndarray, kinds: tuple[str, str]) -> Graph:
+    """A graph whose nodes are of two kinds, told by the attribute `mode`; no pair within a kind could be a link."""
+    mode = np.where(second, kinds[1], kinds[0])
+    graph = graph.replace(attributes={**graph.attributes, "mode": mode})
+    if graph.n_nodes > HIDE_WITHIN:
+        said = f"The pairs within a kind count as unlinked: more than {HIDE_WITHIN:,} nodes are too many to hide them."
+        return graph.replace(notes=[*graph.notes, said])
+    within = second[:, None] == second[None, :]
+    said = "The pairs within a kind are hidden, since none of them could be linked; the attribute 'mode' has the kinds."
+    return graph.replace(hidden=graph.hidden + sparse.csr_array(within), notes=[*graph.notes, said])

@@ -1,0 +1,63 @@
+"""Kernel of the degree factors."""
+
+# ruff: noqa: E741 - k and l are communities, as in the papers
+
+import numpy as np
+
+from klafter.jit.decorators import bare, kernel
+from klafter.search.sparse.kernels.links import at_least, holds, is_symmetric, reached, spread, withdraw
+
+
+@kernel
+def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
+    """t_i <- (a + m_i) / (a + e sum_{j != i} r_j + sum_{k of i, l} L_kl (R_l - r_i z_il) - sum_{hidden ij} r_j u_ij),
+    in order.
+
+    ``own`` and ``other`` are t and r, or the reverse with L' for L; they are one array when the graph is undirected.
+    """
+    start, held, member, hidden_middle = ws.start, ws.held, ws.member, ws.hidden_middle
+    a = ws.shrinkage
+    everybody = 0.0
+    for i in range(ws.n):
+        everybody += other[i]
+    shared, size = ws.pair_weight < 1.0, len(ws.size)
+    out = np.zeros(size)
+    into = out if is_symmetric(ws) else np.zeros(size)
+    for i in range(ws.n):
+        first = start[i]
+        rate = ws.background * (everybody - other[i])
+        for m in range(first, first + held[i]):
+            k = member[m]
+            rate += ws.strength[k] * (other_sum[k] - other[i])
+            if not ws.diagonal:
+                rate += off_diagonal_rate(ws, i, k, other, other_sum, as_source)
+        low, high = ws.hidden_start[i], ws.hidden_start[i + 1]
+        if as_source:
+            high = hidden_middle[i]
+        else:
+            low = hidden_middle[i]
+        if low < high:
+            spread(ws, i, out, into)
+            for p in range(low, high):
+                j = ws.hidden_node[p]
+                rate -= other[j] * reached(ws, j, out if as_source else into)
+            withdraw(ws, i, out, into)
+        change = (a + expected[i]) / (a + at_least(rate, 0.0)) - own[i]
+        own[i] += change
+        if shared:
+            everybody += change
+        for m in range(first, first + held[i]):
+            own_sum[member[m]] += change
+
+
+@bare
+def off_diagonal_rate(ws, i, k, other, other_sum, as_source):
+    """sum_{l != k} L_kl (R_l - r_i z_il); with L_lk if i is a target."""
+    first, partner, place = ws.column_start, ws.column_other, ws.column_place
+    if as_source:
+        first, partner, place = ws.row_start, ws.row_other, ws.row_place
+    rate = 0.0
+    for q in range(first[k], first[k + 1]):
+        l = partner[q]
+        rate += ws.off_diagonal[place[q]] * (other_sum[l] - (other[i] if holds(ws, i, l) else 0.0))
+    return rate

@@ -1,0 +1,249 @@
+"""Kernels of flips: the best flip of each node, sweeps of flips, and the probabilities of memberships."""
+
+# ruff: noqa: E741 - k and l are communities, as in the papers
+
+import math
+
+import numpy as np
+from numba import types
+from numba.experimental import structref
+
+from klafter.jit.decorators import bare, inlined, kernel
+from klafter.jit.structs import define_reference
+from klafter.search.sparse.kernels.links import (
+    ENOUGH,
+    exposure_factor,
+    flip,
+    hidden_factor,
+    holds,
+    is_symmetric,
+    link_chance,
+    link_change,
+    look_ahead,
+    mark_row,
+    one_more_price,
+    price,
+    reached,
+    spread,
+    withdraw,
+)
+
+FAINT = 1e-3  # a probability below this is left out
+CLIP = 50.0
+SCRATCH = (
+    "mine", "seen",
+    "out", "into",  # reach as source and as target
+    "gain",  # link terms of each flip
+    "back",  # what hidden dyads give back
+    "step",  # what a membership adds to u of one dyad
+    "near",  # communities with a step
+    "touched",  # communities with a gain
+)  # fmt: skip
+
+
+class FlipScratchType(types.StructRef):
+    """The type of scratch space in kernels."""
+
+
+class FlipScratch(structref.StructRefProxy):
+    """Arrays by community, 0 between nodes."""
+
+
+define_reference(FlipScratch, FlipScratchType, list(SCRATCH))
+
+
+@kernel
+def flip_scratch(ws):
+    """Scratch space for flips of one node after the other."""
+    size = len(ws.size)
+    out = np.zeros(size)
+    return FlipScratch(
+        np.zeros(size, np.bool_), np.zeros(size, np.bool_), out, out if is_symmetric(ws) else np.zeros(size),
+        np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64), np.zeros(size, np.int64),
+    )  # fmt: skip
+
+
+@bare
+def take_steps(ws, j, is_target, scratch):
+    """(L z_j)_k for every k where it is above 0, listed in ``near``; (L' z_j)_k if j is the source. Their number."""
+    first, other, place = ws.row_start, ws.row_other, ws.row_place
+    if is_target:
+        first, other, place = ws.column_start, ws.column_other, ws.column_place
+    step, near, number = scratch.step, scratch.near, 0
+    for m in range(ws.start[j], ws.start[j] + ws.held[j]):
+        l = ws.member[m]
+        for q in range(first[l] - 1, first[l + 1]):  # the diagonal, then the rest of the row
+            k = l if q < first[l] else other[q]
+            value = ws.strength[l] if q < first[l] else ws.off_diagonal[place[q]]
+            if value > 0.0:
+                if step[k] == 0.0:
+                    near[number] = k
+                    number += 1
+                step[k] += value
+    return number
+
+
+@inlined
+def touch(scratch, k, n_touched):
+    """Remember k; returns how many are."""
+    if not scratch.seen[k]:
+        scratch.seen[k], scratch.gain[k], scratch.back[k] = True, 0.0, 0.0
+        scratch.touched[n_touched] = k
+        return n_touched + 1
+    return n_touched
+
+
+@inlined
+def tally_flips(ws, i, scratch):
+    """Link terms of the flips of i into its communities and those with an affinity to its neighbours', which are
+    marked; returns their number."""
+    start, held, member, counts, strength = ws.start, ws.held, ws.member, ws.counts, ws.strength
+    mine, gain, middle = scratch.mine, scratch.gain, ws.middle[i]
+    first, stop = start[i], start[i + 1]
+    n_touched = 0 if look_ahead(ws, first, stop) >= 0.0 else -1
+    mark_row(ws, i, mine)
+    spread(ws, i, scratch.out, scratch.into)
+    for m in range(first, first + held[i]):
+        n_touched = touch(scratch, member[m], n_touched)
+    for p in range(first, stop):
+        j = ws.node[p]
+        if held[j] == 0:
+            continue
+        a = exposure_factor(ws, i, p)
+        x = a * reached(ws, j, scratch.out if p < middle else scratch.into)
+        chance = link_chance(counts, x)
+        if ws.diagonal:
+            for m in range(start[j], start[j] + held[j]):
+                k = member[m]
+                n_touched = touch(scratch, k, n_touched)
+                step = a * strength[k]
+                gain[k] += link_change(counts, ws.value[p], x, chance, -step if mine[k] else step)
+        else:
+            for q in range(take_steps(ws, j, p < middle, scratch)):
+                k = scratch.near[q]
+                n_touched = touch(scratch, k, n_touched)
+                step = a * scratch.step[k]
+                gain[k] += link_change(counts, ws.value[p], x, chance, -step if mine[k] else step)
+                scratch.step[k] = 0.0
+    withdraw(ws, i, scratch.out, scratch.into)
+    tally_hidden(ws, i, scratch)
+    return n_touched
+
+
+@bare
+def tally_hidden(ws, i, scratch):
+    """What hidden dyads give back of the pairs of each flip: sum of a over those inside, times (L z_j)_k off the
+    diagonal."""
+    start, held, member, seen, back = ws.start, ws.held, ws.member, scratch.seen, scratch.back
+    for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+        j = ws.hidden_node[p]
+        if ws.diagonal:
+            for m in range(start[j], start[j] + held[j]):
+                k = member[m]
+                if seen[k]:
+                    back[k] += hidden_factor(ws, i, p)
+        else:
+            for q in range(take_steps(ws, j, p < ws.hidden_middle[i], scratch)):
+                k = scratch.near[q]
+                if seen[k]:
+                    back[k] += hidden_factor(ws, i, p) * scratch.step[k]
+                scratch.step[k] = 0.0
+
+
+@bare
+def flip_rest(ws, i, k, inside, back):
+    """The part of a flip's gain that is not links, with d = +1 to join, -1 to leave, and s, T', R' without i:
+
+    -d {half sum_l (t_i L_kl R_l' + r_i L_lk T_l') - hidden + T log((N - s)/s)}
+
+    The last member's leaving gives the whole price back. Where there are off-diagonal affinities it stays: communities
+    die with these, by another move.
+    """
+    t, r, s = ws.send[i], ws.receive[i], ws.size[k]
+    if inside and s == 1:
+        return price(ws, s) + one_more_price(ws, ws.held[i] - 1) if ws.diagonal else -math.inf
+    send_sum, receive_sum = ws.send_sum[k], ws.receive_sum[k]
+    if inside:
+        send_sum, receive_sum, s = send_sum - t, receive_sum - r, s - 1
+    pairs = ws.pair_weight * (t * receive_sum + r * send_sum)
+    if ws.diagonal:
+        pairs = ws.strength[k] * (pairs - back)
+    else:
+        pairs = ws.strength[k] * pairs + ws.pair_weight * off_diagonal_rate(ws, i, k) - back
+    rest = pairs + ws.temperature * math.log((ws.n - s) / s) + one_more_price(ws, ws.held[i] - (1 if inside else 0))
+    return rest if inside else -rest
+
+
+@bare
+def off_diagonal_rate(ws, i, k):
+    """sum_{l != k} (t_i L_kl R_l' + r_i L_lk T_l')."""
+    t, r, rate = ws.send[i], ws.receive[i], 0.0
+    for q in range(ws.row_start[k], ws.row_start[k + 1]):
+        l = ws.row_other[q]
+        rate += ws.off_diagonal[ws.row_place[q]] * t * (ws.receive_sum[l] - (r if holds(ws, i, l) else 0.0))
+    for q in range(ws.column_start[k], ws.column_start[k + 1]):
+        l = ws.column_other[q]
+        rate += ws.off_diagonal[ws.column_place[q]] * r * (ws.send_sum[l] - (t if holds(ws, i, l) else 0.0))
+    return rate
+
+
+@bare
+def best_flip(ws, i, scratch):
+    """The flip of z_ik with the largest gain among the communities that ``tally_flips`` marks: (k, gain), or (-1, 0).
+
+    gain = sum_{j in N(i)} [h(x + d a s_j) - h(x)] + rest,   s_j = (L z_j)_k, d = +1 to join, -1 to leave
+    """
+    n_touched = tally_flips(ws, i, scratch)
+    full = ws.start[i] + ws.held[i] == ws.start[i + 1]
+    best, best_gain = -1, ENOUGH
+    for m in range(n_touched):
+        k = scratch.touched[m]
+        scratch.seen[k] = False
+        inside = scratch.mine[k]
+        if not (full and not inside):
+            value = scratch.gain[k] + flip_rest(ws, i, k, inside, scratch.back[k])
+            if value > best_gain:
+                best, best_gain = k, value
+    mark_row(ws, i, scratch.mine)
+    return best, best_gain
+
+
+@kernel
+def flip_sweep_rows(ws, low, high, flags, around):
+    """Take the best flips of each flagged node of low..high until none gains; flag neighbours of those that changed.
+
+    With an empty ``around`` nothing is changed: flags stay only where some flip gains. Returns the total gain, the
+    exact fall of the objective.
+    """
+    start, node = ws.start, ws.node
+    scratch, total = flip_scratch(ws), 0.0
+    for i in range(low, high):
+        while flags[i]:
+            k, value = best_flip(ws, i, scratch)
+            flags[i] = k >= 0
+            if k < 0 or len(around) == 0:
+                break
+            total += value
+            flip(ws, i, k)
+            for p in range(start[i], start[i + 1]):
+                around[node[p]] = True
+    return total
+
+
+@kernel
+def posterior_rows(ws, low, high, which, chance, ends):
+    """P(z_ik = 1) given the rest, of the nodes low..high and the communities that a flip of theirs is tried for."""
+    scratch, total = flip_scratch(ws), 0
+    for i in range(low, high):
+        for m in range(tally_flips(ws, i, scratch)):
+            k = scratch.touched[m]
+            scratch.seen[k] = False
+            inside = scratch.mine[k]
+            value = scratch.gain[k] + flip_rest(ws, i, k, inside, scratch.back[k])
+            p = 1.0 / (1.0 + math.exp(min(max(value if inside else -value, -CLIP), CLIP)))
+            if p > FAINT:
+                which[total], chance[total] = k, p
+                total += 1
+        mark_row(ws, i, scratch.mine)
+        ends[i - low] = total
+    return total

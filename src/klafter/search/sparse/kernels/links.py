@@ -1,0 +1,199 @@
+"""Terms of single dyads, what a node's affinities add up to, and changes of one membership.
+
+    u_ij = e + sum_{k in z_i, l in z_j} L_kl;  x_ij = t_i r_j u_ij;  a_ij = t_i r_j
+    h(y, x) = log(e^x - 1) for binary links, y log x for counts
+    Q = -sum_links h(y, x) + e P_all + sum_k [w_k P_k + price(S_k)] + sum_{k, l} [L_kl P_kl + price of one]
+        + a sum_i (t_i - 1 - log t_i)
+    P_k  = half (T_k R_k - sum_i t_i r_i z_ik) - sum_{hidden dyads in k} a_ij
+    P_kl = T_k R_l - sum_i t_i r_i z_ik z_il - sum_{hidden ij} a_ij z_ik z_jl
+    price(S) = lambda^2 + T (log S + log C(N, S))
+
+Each link stands in two rows, so a sum over links is half a sum over entries. The reach of a node, sum_{k in z_i} L_kl
+for every l, is spread once a row: then a link costs the communities of its other end.
+"""
+
+import math
+
+from klafter.jit.decorators import bare, inlined
+
+TINY = 1e-300
+ENOUGH = 1e-9  # a gain below this is rounding
+
+
+@inlined
+def at_least(x, low):
+    """The larger of two numbers; max() of Numba packs them into a tuple, which takes longer to compile."""
+    return low if x < low else x
+
+
+@inlined
+def link_chance(counts, x):
+    """What the link terms at x have in common: P(link) = 1 - e^-x, or x itself for counts."""
+    return at_least(x if counts else -math.expm1(-x), TINY)
+
+
+@inlined
+def link_term(counts, y, x, chance):
+    """h(y, x)."""
+    return y * math.log(chance) if counts else x + math.log(chance)
+
+
+@inlined
+def link_change(counts, y, x, chance, step):
+    """h(y, x + step) - h(y, x)."""
+    ratio = link_chance(counts, x + step) / chance
+    return y * math.log(ratio) if counts else step + math.log(ratio)
+
+
+@inlined
+def expected_count(counts, y, x, chance):
+    """E[m | y] of the Poisson count m behind a link: x / (1 - e^-x), or y itself."""
+    return y if counts else at_least(x, TINY) / chance
+
+
+@bare
+def price(ws, s):
+    """lambda^2 + T (log S + log C(N, S)) of a community of s; nothing for an empty one."""
+    if s == 0:
+        return 0.0
+    n = ws.n
+    ways = math.lgamma(n + 1.0) - math.lgamma(s + 1.0) - math.lgamma(n - s + 1.0)
+    return ws.penalty + ws.temperature * (math.log(s) + ways)
+
+
+@bare
+def one_more_price(ws, m):
+    """What a node pays for holding m + 1 communities instead of m, whichever they are."""
+    last = len(ws.count_price) - 1
+    return ws.count_price[min(m + 1, last)] - ws.count_price[min(m, last)]
+
+
+@inlined
+def exposure_factor(ws, i, p):
+    """a of entry p in the row of i: t_i r_j as source, r_i t_j as target."""
+    j = ws.node[p]
+    if p < ws.middle[i]:
+        return ws.send[i] * ws.receive[j]
+    return ws.receive[i] * ws.send[j]
+
+
+@inlined
+def hidden_factor(ws, i, p):
+    """a of hidden entry p in the row of i."""
+    j = ws.hidden_node[p]
+    if p < ws.hidden_middle[i]:
+        return ws.send[i] * ws.receive[j]
+    return ws.receive[i] * ws.send[j]
+
+
+@inlined
+def is_symmetric(ws):
+    """Whether rows and columns of L are the same."""
+    return ws.diagonal or ws.pair_weight < 1.0
+
+
+@bare
+def spread(ws, i, out, into):
+    """Add sum_{k in z_i} L_kl to out_l, and L_lk to into_l; these are one array where L is symmetric."""
+    first, strength, both = ws.start[i], ws.strength, not is_symmetric(ws)
+    for m in range(first, first + ws.held[i]):
+        k = ws.member[m]
+        out[k] += strength[k]
+        if both:
+            into[k] += strength[k]
+        if not ws.diagonal:
+            for q in range(ws.row_start[k], ws.row_start[k + 1]):
+                out[ws.row_other[q]] += ws.off_diagonal[ws.row_place[q]]
+            if both:
+                for q in range(ws.column_start[k], ws.column_start[k + 1]):
+                    into[ws.column_other[q]] += ws.off_diagonal[ws.column_place[q]]
+
+
+@bare
+def withdraw(ws, i, out, into):
+    """Set the reach of i back to 0."""
+    first = ws.start[i]
+    for m in range(first, first + ws.held[i]):
+        k = ws.member[m]
+        out[k], into[k] = 0.0, 0.0
+        if not ws.diagonal:
+            for q in range(ws.row_start[k], ws.row_start[k + 1]):
+                out[ws.row_other[q]] = 0.0
+            for q in range(ws.column_start[k], ws.column_start[k + 1]):
+                into[ws.column_other[q]] = 0.0
+
+
+@inlined
+def reached(ws, j, reach):
+    """u_ij = e + sum of the reach of i over the communities of j."""
+    start, held, member = ws.start, ws.held, ws.member
+    u = 0.0
+    for m in range(start[j], start[j] + held[j]):
+        u += reach[member[m]]
+    return ws.background + u
+
+
+@bare
+def mark_row(ws, i, mine):
+    """Set the marks of the communities of i, or clear them the second time."""
+    first = ws.start[i]
+    for m in range(first, first + ws.held[i]):
+        mine[ws.member[m]] ^= True
+
+
+@bare
+def look_ahead(ws, low, high):
+    """Read what entries low..high will need of their nodes: such loads wait for memory together, but one after the
+    other in a loop with branches. Returns a number that keeps the compiler from leaving them out."""
+    node, held, receive, member, start = ws.node, ws.held, ws.receive, ws.member, ws.start
+    read = 0.0
+    for p in range(low, high):
+        j = node[p]
+        read += held[j] + receive[j] + member[start[j]]
+    return read
+
+
+@bare
+def join(ws, i, k):
+    """z_ik becomes 1."""
+    ws.member[ws.start[i] + ws.held[i]] = k
+    ws.held[i] += 1
+    ws.size[k] += 1
+    ws.send_sum[k] += ws.send[i]
+    ws.receive_sum[k] += ws.receive[i]
+
+
+@bare
+def leave(ws, i, k):
+    """z_ik becomes 0."""
+    start, held, member = ws.start, ws.held, ws.member
+    first = start[i]
+    last = first + held[i] - 1
+    for m in range(first, last + 1):
+        if member[m] == k:
+            member[m] = member[last]
+            break
+    held[i] -= 1
+    ws.size[k] -= 1
+    ws.send_sum[k] -= ws.send[i]
+    ws.receive_sum[k] -= ws.receive[i]
+
+
+@bare
+def flip(ws, i, k):
+    """z_ik becomes 1 - z_ik."""
+    if holds(ws, i, k):
+        leave(ws, i, k)
+    else:
+        join(ws, i, k)
+
+
+@bare
+def holds(ws, i, k):
+    """Whether i is in community k."""
+    start, held, member = ws.start, ws.held, ws.member
+    first = start[i]
+    for m in range(first, first + held[i]):  # noqa: SIM110
+        if member[m] == k:
+            return True
+    return False

@@ -1,0 +1,220 @@
+"""Kernel of row resets: a node leaves its communities and joins others, its degree factors fitted to what it holds.
+
+A node of m communities has an m-th of its links in each. As long as it is in none its degree factor is large, for the
+background must explain all of its links; to join a single community would then promise far more links than there are,
+and no flip pays. Sets of communities are tried as a whole instead, each with the factors that are best for it:
+
+    row(S, t, r) = -sum_links h(y, x) + t A(S) + r B(S) + a (t - 1 - log t) + a (r - 1 - log r) + price of S
+    A(S) = sum_j r_j u_ij,   B(S) = sum_j t_j u_ji over observed dyads;   t <- (a + sum_j m_ij) / (a + A)
+
+S are the first communities in the order of  c_k log(1 + w_k/e) / (w_k R_k),  what the c_k links into k gain over the
+links that k promises.
+"""
+
+import math
+
+import numpy as np
+
+from klafter.jit.decorators import bare, kernel
+from klafter.search.sparse.kernels.links import (
+    ENOUGH,
+    expected_count,
+    holds,
+    join,
+    leave,
+    link_chance,
+    link_term,
+    one_more_price,
+)
+
+MOST = 12  # communities that a node may be tried in
+STEPS = 4  # of the degree factors of a set
+
+
+@kernel
+def reset_rows(ws, low, high, flags, around):
+    """Reset the rows of flagged nodes of low..high, each where the objective falls; flags the nodes around them.
+
+    Returns the fall. Affinities must be diagonal.
+    """
+    size, longest = len(ws.size), 1
+    for i in range(ws.n):
+        longest = max(longest, ws.start[i + 1] - ws.start[i], ws.hidden_start[i + 1] - ws.hidden_start[i])
+    count, merit, order, best = np.zeros(size), np.zeros(size), np.zeros(MOST + 1, np.int64), np.zeros(2)
+    touched, u, hidden_u = np.zeros(size, np.int64), np.zeros(longest), np.zeros(longest)
+    sums, row, total = np.array([ws.send.sum(), ws.receive.sum()]), np.zeros(4), 0.0
+    for i in range(low, high):
+        if flags[i] and ws.start[i + 1] > ws.start[i] and mostly_background(ws, i):
+            fall = reset_row(ws, i, count, merit, touched, order, best, u, hidden_u, sums, row)
+            if fall > 0.0:
+                total += fall
+                for p in range(ws.start[i], ws.start[i + 1]):
+                    around[ws.node[p]] = True
+                around[i] = True
+    return total
+
+
+@bare
+def mostly_background(ws, i):
+    """Whether the background explains more than half of the links of i."""
+    first, stop, share = ws.start[i], ws.start[i + 1], 0.0
+    if ws.held[i] == 0:
+        return True
+    for p in range(first, stop):
+        j, u = ws.node[p], ws.background
+        for m in range(first, first + ws.held[i]):
+            if holds(ws, j, ws.member[m]):
+                u += ws.strength[ws.member[m]]
+        share += ws.background / u
+    return share > 0.5 * (stop - first)
+
+
+@bare
+def reset_row(ws, i, count, merit, touched, order, best, u, hidden_u, sums, row):
+    """Try the sets of communities of one node; returns the fall of the objective, 0 if it stays as it was."""
+    held = ws.held[i]
+    n_tried = list_communities(ws, i, count, merit, touched, order)
+    begin_row(ws, i, u, hidden_u, sums, row)
+    for m in range(ws.start[i], ws.start[i] + held):
+        add_community(ws, i, ws.member[m], u, hidden_u, row)
+    here = row_value(ws, i, u, row, ws.send[i], ws.receive[i])
+    lowest, chosen = here, -1
+    begin_row(ws, i, u, hidden_u, sums, row)
+    for q in range(n_tried + 1):
+        if q > 0:
+            add_community(ws, i, order[q - 1], u, hidden_u, row)
+        t, r = fit_factors(ws, i, u, row)
+        value = row_value(ws, i, u, row, t, r)
+        if value < lowest - ENOUGH and not is_held(ws, i, order, q):
+            lowest, chosen, best[0], best[1] = value, q, t, r
+    if chosen < 0:
+        return 0.0
+    while ws.held[i] > 0:
+        leave(ws, i, ws.member[ws.start[i]])
+    sums[0] += best[0] - ws.send[i]
+    sums[1] += best[1] - ws.receive[i]
+    ws.send[i], ws.receive[i] = best[0], best[1]
+    for q in range(chosen):
+        join(ws, i, order[q])
+    return here - lowest
+
+
+@bare
+def list_communities(ws, i, count, merit, touched, order):
+    """The communities of the neighbours of i that others hold too, best merit first; returns their number."""
+    first, stop, n_touched = ws.start[i], ws.start[i + 1], 0
+    for p in range(first, stop):
+        j = ws.node[p]
+        for m in range(ws.start[j], ws.start[j] + ws.held[j]):
+            k = ws.member[m]
+            if count[k] == 0.0:
+                touched[n_touched] = k
+                n_touched += 1
+            count[k] += ws.value[p]
+    for q in range(n_touched):
+        k = touched[q]
+        promised = ws.strength[k] * (ws.receive_sum[k] + ws.send_sum[k])
+        merit[k] = count[k] * math.log1p(ws.strength[k] / ws.background) / promised if promised > 0.0 else 0.0
+        count[k] = 0.0
+    n_tried = 0
+    for q in range(min(MOST, stop - first)):
+        top = -1
+        for m in range(n_touched):
+            if merit[touched[m]] > 0.0 and (top < 0 or merit[touched[m]] > merit[touched[top]]):
+                top = m
+        if top < 0:
+            break
+        order[q], merit[touched[top]] = touched[top], 0.0
+        n_tried = q + 1
+    for q in range(n_touched):
+        merit[touched[q]] = 0.0
+    return n_tried
+
+
+@bare
+def is_held(ws, i, order, size):
+    """Whether the first of the order are what i holds now."""
+    same = ws.held[i] == size
+    for q in range(size):
+        same = same and holds(ws, i, order[q])
+    return same
+
+
+@bare
+def begin_row(ws, i, u, hidden_u, sums, row):
+    """A node in no community: u of its dyads, A, B, the price of what it holds, and how much that is."""
+    for p in range(ws.start[i + 1] - ws.start[i]):
+        u[p] = ws.background
+    for p in range(ws.hidden_start[i + 1] - ws.hidden_start[i]):
+        hidden_u[p] = ws.background
+    row[0] = ws.background * (sums[1] - ws.receive[i] - hidden_sum(ws, i, hidden_u, True, False))
+    row[1] = ws.background * (sums[0] - ws.send[i] - hidden_sum(ws, i, hidden_u, False, False))
+    row[2], row[3] = 0.0, 0.0
+
+
+@bare
+def hidden_sum(ws, i, among, as_source, some):
+    """Sum of r_j over hidden dyads of i as source, or t_j as target; of ``some``, those with a mark of -1."""
+    total = 0.0
+    low, middle, high = ws.hidden_start[i], ws.hidden_middle[i], ws.hidden_start[i + 1]
+    if ws.pair_weight < 1.0:
+        middle = high
+    for p in range(low if as_source else middle, middle if as_source else high):
+        if not some or among[p - low] == -1.0:
+            total += ws.receive[ws.hidden_node[p]] if as_source else ws.send[ws.hidden_node[p]]
+    return total
+
+
+@bare
+def add_community(ws, i, k, u, hidden_u, row):
+    """The row after i joined k."""
+    first, w, inside = ws.start[i], ws.strength[k], holds(ws, i, k)
+    for p in range(first, ws.start[i + 1]):
+        if holds(ws, ws.node[p], k):
+            u[p - first] += w
+    low = ws.hidden_start[i]
+    for p in range(low, ws.hidden_start[i + 1]):
+        hidden_u[p - low] = -1.0 if holds(ws, ws.hidden_node[p], k) else 0.0
+    receive_sum = ws.receive_sum[k] - (ws.receive[i] if inside else 0.0)
+    send_sum = ws.send_sum[k] - (ws.send[i] if inside else 0.0)
+    row[0] += w * (receive_sum - hidden_sum(ws, i, hidden_u, True, True))
+    row[1] += w * (send_sum - hidden_sum(ws, i, hidden_u, False, True))
+    others = ws.size[k] - (1 if inside else 0)
+    row[2] += ws.temperature * math.log((ws.n - others) / others) if others > 0 else math.inf
+    row[2] += one_more_price(ws, int(row[3]))
+    row[3] += 1.0
+
+
+@bare
+def fit_factors(ws, i, u, row):
+    """t and r that are best for a set, from what they would be if every link were one count."""
+    a, first, middle, stop = ws.shrinkage, ws.start[i], ws.middle[i], ws.start[i + 1]
+    undirected = ws.pair_weight < 1.0
+    if undirected:
+        middle = stop
+    t, r = (a + middle - first) / (a + row[0]), (a + stop - middle) / (a + row[1])
+    for _ in range(STEPS):
+        sent, received = 0.0, 0.0
+        for p in range(first, middle):
+            x = t * ws.receive[ws.node[p]] * u[p - first]
+            sent += expected_count(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
+        for p in range(middle, stop):
+            x = r * ws.send[ws.node[p]] * u[p - first]
+            received += expected_count(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
+        t, r = (a + sent) / (a + row[0]), (a + received) / (a + row[1])
+    return t, t if undirected else r
+
+
+@bare
+def row_value(ws, i, u, row, t, r):
+    """The part of the objective that depends on the communities and degree factors of i."""
+    first, middle, stop, total = ws.start[i], ws.middle[i], ws.start[i + 1], row[2]
+    undirected = ws.pair_weight < 1.0
+    if undirected:
+        middle = stop
+    for p in range(first, stop):
+        j = ws.node[p]
+        x = (t * ws.receive[j] if p < middle else r * ws.send[j]) * u[p - first]
+        total -= link_term(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
+    total += t * row[0] + ws.shrinkage * (t - 1.0 - math.log(t))
+    return total if undirected else total + r * row[1] + ws.shrinkage * (r - 1.0 - math.log(r))

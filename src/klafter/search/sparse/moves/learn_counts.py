@@ -1,0 +1,62 @@
+"""Learned counts: how many communities nodes hold is learned, and memberships follow.
+
+Beside the buffet's price, log((N - s)/s) for joining s others, a node pays nu(m) for holding m communities:
+
+    nu(m + 1) - nu(m) = T log[ n_m (E + 1) E / ((n_{m+1} + 1) (m + 1) (E - K + 1) N) ]
+
+with n_m, E and K as they are: the change of the price of learned counts by a flip, up to terms of s/N. It is worked out
+anew after each round of flips, resets and weights, and the exact price judges the round.
+"""
+
+import numpy as np
+
+from klafter.search.sparse.moves.flip import flip_sweep
+from klafter.search.sparse.moves.row_reset import resets
+from klafter.search.sparse.score import score
+from klafter.search.sparse.state import NO_COUNT_PRICE, Problem, State, copy_state, without_empty
+from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import weights
+
+ROUNDS = 6
+LEAST_FALL = 1e-6
+
+
+def count_price(problem: Problem, state: State, *, everyone: bool = False) -> np.ndarray:
+    """nu(0), nu(1), ...: up to one more than anybody holds, and the same beyond; as if ``everyone`` held some."""
+    most = int(state.held.max(initial=0))
+    holding = np.bincount(state.held, minlength=most + 3).astype(float)
+    holding[0] = 0.0 if everyone else holding[0]
+    m, e, k = np.arange(most + 2), float(state.held.sum()), float(np.count_nonzero(state.size))
+    odds = np.maximum(holding[:-1], 1.0) / ((holding[1:] + 1.0) * (m + 1.0))
+    odds *= (e + 1.0) * e / (max(e - k + 1.0, 1.0) * problem.n)
+    return problem.temperature * np.concatenate([[0.0], np.cumsum(np.log(odds))])
+
+
+def learn_counts(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, float]:
+    """The state after rounds of flips, resets and weights at learned counts, and its score with their price.
+
+    One way begins with the counts as they are, another as if nobody were in none: where some are, that is common, and
+    few leave it one by one.
+    """
+    here = state, score(problem, state, pool, counts=True)
+    if not len(state.size):
+        return here
+    all_in = one_round(problem, state, count_price(problem, state, everyone=True), pool)
+    return min(descend(problem, here, pool), descend(problem, all_in, pool), key=lambda found: found[1])
+
+
+def descend(problem: Problem, here: tuple[State, float], pool: ThreadPool) -> tuple[State, float]:
+    """Rounds as long as the score falls."""
+    for _ in range(ROUNDS):
+        there = one_round(problem, here[0], count_price(problem, here[0]), pool)
+        if there[1] >= here[1] - LEAST_FALL:
+            break
+        here = there
+    return here
+
+
+def one_round(problem: Problem, state: State, prices: np.ndarray, pool: ThreadPool) -> tuple[State, float]:
+    """Flips, resets and weights at given prices of holding 0, 1, 2, ... communities; the state, and its score."""
+    state, _ = resets(problem, flip_sweep(problem, copy_state(state)._replace(count_price=prices), pool), pool)
+    state = weights(problem, without_empty(state), pool)._replace(count_price=NO_COUNT_PRICE)
+    return state, score(problem, state, pool, counts=True)

@@ -1,0 +1,117 @@
+"""Merges of communities that overlap or attract each other, and reassignment of the members of one to others.
+
+With ``local`` only communities that changed since a split of them was last tried are looked at.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose
+from klafter.search.sparse.moves.birth import background_responsibility
+from klafter.search.sparse.moves.death import death_proposal
+from klafter.search.sparse.state import Problem, State, changed_since_split, memberships
+from klafter.search.sparse.threads import ThreadPool
+
+UNEXPLAINED, ATTRACTION = 0.5, 0.2  # responsibility that makes a link unexplained; links between two, of those inside
+PARTNERS = 4  # that share the members of a community given up
+UNEVEN, LARGE = 8, 600  # times the smaller, and more members than that: too large to be changed much by the smaller
+OVERLAP = 0.15  # share of the smaller community that two have in common before a merge is tried
+
+
+def merges(
+    problem: Problem, state: State, pool: ThreadPool, *, local: bool = False, attract: bool = True
+) -> tuple[State, int]:
+    """Make one of two communities that overlap or have unexplained links between them."""
+    inside = members_of(problem, state)
+    pairs = overlapping(problem, state, local)
+    if attract:
+        changed = changed_since_split(state) | (not local)
+        more = [(k, m) for k, m in attracted(problem, state, pool) if changed[k] or changed[m]]
+        pairs = [*pairs, *sorted({*more}.difference(pairs))]
+    return in_turns(problem, state, pairs, lambda state, pair: merge_proposal(problem, state, inside, pair, pool), pool)
+
+
+def merge_proposal(
+    problem: Problem, state: State, inside: Members, pair: tuple[int, int], pool: ThreadPool
+) -> Exchange:
+    """One community for two."""
+    nodes = concerned(state, inside, pair)
+    z = np.isin(nodes, np.concatenate([inside.of(k) for k in pair]))[None, :]
+    return propose("merge", problem, state, pair, nodes, z, np.array([state.strength[list(pair)].max()]), pool)
+
+
+def reassigns(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
+    """Give up a community, or all of it but what is its own, to those that overlap it most.
+
+    A union of several communities explains too little to let its parts, once found, take all their members.
+    """
+    inside, near = members_of(problem, state), overlapping_partners(problem, state, local)
+    groups = [(k, *others) for k, others in near.items()]
+    return in_turns(
+        problem, state, groups, lambda state, group: reassign_proposal(problem, state, inside, group, pool), pool
+    )
+
+
+def reassign_proposal(problem: Problem, state: State, inside: Members, group: tuple, pool: ThreadPool) -> Exchange:
+    """Others that share the members of the first, which is given up or keeps what none of them has."""
+    k, *others = group
+    nodes, out = concerned(state, inside, group), [*others, k]
+    z = np.stack([np.isin(nodes, inside.of(m)) for m in others])
+    rest = np.isin(nodes, inside.of(k)) & ~z.any(axis=0)
+    w = state.strength[out]
+    without = propose("reassign", problem, state, out, nodes, z.copy(), w[:-1].copy(), pool)
+    reduced = propose("reassign", problem, state, out, nodes, np.vstack([z, rest]), w, pool)
+    return max(without, reduced, key=lambda proposal: proposal.gain)
+
+
+def overlapping_partners(problem: Problem, state: State, local: bool = False) -> dict[int, list[int]]:
+    """The communities that each community overlaps most."""
+    pairs = overlapping(problem, state, local)
+    near: dict[int, list[int]] = {}
+    for k, m in pairs:
+        near.setdefault(k, []).append(m)
+        near.setdefault(m, []).append(k)
+    if not pairs:
+        return {}
+    z = memberships(problem, state)
+    common = sparse.csr_array(z.T @ z)
+    return {k: sorted(some, key=lambda m: (-common[k, m], m))[:PARTNERS] for k, some in near.items()}
+
+
+def mostly_covered(problem: Problem, state: State, pool: ThreadPool, share: float) -> list[int]:
+    """Communities with more than a share of their members in those that overlap them much; whose death costs least
+    first."""
+    inside, near = members_of(problem, state), overlapping_partners(problem, state)
+    covered = {k: np.isin(inside.of(k), np.concatenate([inside.of(m) for m in near[k]])).mean() for k in near}
+    cost = {k: -death_proposal(problem, state, inside, k, pool).gain for k in near if covered[k] > share}
+    return sorted(cost, key=lambda k: (cost[k], k))
+
+
+def overlapping(problem: Problem, state: State, local: bool = False) -> list[tuple[int, int]]:
+    """Pairs of communities that have much of the smaller in common, the largest share first."""
+    z = memberships(problem, state)
+    common = (z.T @ z).tocoo()
+    sizes = state.size[common.row], state.size[common.col]
+    smaller, larger = np.minimum(*sizes), np.maximum(*sizes)
+    close = (
+        (common.row < common.col) & (common.data > OVERLAP * smaller) & (larger <= np.maximum(UNEVEN * smaller, LARGE))
+    )
+    if local:
+        close &= changed_since_split(state)[common.row] | changed_since_split(state)[common.col]
+    likeliest = np.argsort(-common.data[close] / smaller[close], kind="stable")
+    return list(zip(common.row[close][likeliest].tolist(), common.col[close][likeliest].tolist()))
+
+
+def attracted(problem: Problem, state: State, pool: ThreadPool) -> list[tuple[int, int]]:
+    """Pairs of communities with many unexplained links between them, as the halves of one have."""
+    responsibility, _ = background_responsibility(problem, state, pool)
+    some = responsibility > UNEXPLAINED
+    start = np.concatenate([[0], np.cumsum(some)])[problem.start]
+    links = sparse.csr_array((responsibility[some], problem.node[some], start), shape=(problem.n, problem.n))
+    z = memberships(problem, state)
+    between = (z.T @ (links @ z)).tocoo()
+    weight = problem.pair_weight * 2 * np.sqrt(state.send_sum * state.receive_sum)
+    k, m = between.row, between.col
+    expected = weight[k] * weight[m] * np.minimum(state.strength[k], state.strength[m])
+    close = (k < m) & (between.data > ATTRACTION * expected)
+    return list(zip(k[close].tolist(), m[close].tolist()))

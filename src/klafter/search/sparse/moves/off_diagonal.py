@@ -1,0 +1,145 @@
+"""Off-diagonal affinities: births and deaths of single ones, and the search that takes them in turns with other moves.
+
+A pair of communities whose links owe C to the background, among pairs for which it expects e V, gains at least
+C log(C / (e V)) - C + e V from an affinity between them. If that is below the price for every pair, nothing else is
+done. Otherwise affinities are taken by their exact gain.
+"""
+
+# ruff: noqa: E741 - k and l are communities, as in the papers
+
+import numpy as np
+from scipy import sparse
+
+from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
+from klafter.search.sparse.affinities import NO_PAIRS, find, keep_pairs, off_diagonal_pairs, with_pairs
+from klafter.search.sparse.exchange import members_of
+from klafter.search.sparse.kernels.off_diagonal import best_affinity
+from klafter.search.sparse.moves.birth import background_responsibility, births
+from klafter.search.sparse.moves.death import deaths
+from klafter.search.sparse.moves.flip import flip_sweep
+from klafter.search.sparse.moves.merge import merges, reassigns
+from klafter.search.sparse.moves.off_diagonal_split import background_split, hidden_pattern, off_diagonal_splits
+from klafter.search.sparse.state import Problem, State, copy_state, memberships, n_alive, without_empty
+from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import objective, off_diagonal_price, weights
+from klafter.search.sparse.workspace import open_workspace
+
+LEAST_RESPONSIBILITY = 0.05  # responsibility of the background below which a link is passed over
+HALVINGS = 30  # of the interval in which the best affinity lies
+ROUNDS, FEWER, ENTRIES = 20, 4, 1_500_000  # of all moves at most: on large graphs fewer, for so many entries together
+SMALL = 1e-5  # share of the objective that another round must gain
+PATIENCE, MORE = 8, 64  # communities, the largest first, that are split in vain before there is any affinity, and later
+
+
+def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
+    """The state with off-diagonal affinities, or as it was if none pays."""
+    trial = copy_state(state)
+    trial.size_at_split[:] = 0
+    responsibility = link_responsibility(problem, trial, pool)
+    split = background_split(problem, trial, responsibility)
+    if split is not None and objective(problem, split, pool) < objective(problem, trial, pool):
+        trial = split
+    else:
+        trial, made = off_diagonal_splits(problem, trial, responsibility, PATIENCE)
+        if made == 0 and len(promising(problem, trial, responsibility)[0]) == 0:
+            return state
+    trial = refine(problem, trial, rng, pool)
+    return state if trial.affinities.diagonal else trial
+
+
+def refine(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
+    """Rounds of splits, affinities, weights and flips and, when these gain little, of all other moves, in place."""
+    value, made = np.inf, 0
+    for _ in range(int(np.clip(ENTRIES // max(len(problem.node), 1), FEWER, ROUNDS))):
+        state = off_diagonal_round(problem, state, pool)
+        before, value = value, objective(problem, state, pool)
+        if before - value <= SMALL * abs(value):
+            state, made = exchanges(problem, state, rng, pool)
+            if made == 0:
+                break
+    return best_affinities(problem, state, NO_PAIRS, np.zeros(0), pool)
+
+
+def off_diagonal_round(problem: Problem, state: State, pool: ThreadPool) -> State:
+    """Splits, then births and deaths of affinities, then weights and flips."""
+    responsibility = link_responsibility(problem, state, pool)
+    state, made = off_diagonal_splits(problem, state, responsibility, MORE)
+    responsibility = link_responsibility(problem, state, pool) if made else responsibility
+    state = best_affinities(problem, state, *promising(problem, state, responsibility), pool)
+    return flip_sweep(problem, weights(problem, state, pool), pool)
+
+
+def exchanges(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, int]:
+    """Births, merges, reassignments and deaths of communities."""
+    state, made = births(problem, state, rng, pool)
+    state = without_empty(state)
+    for move in (merges, reassigns, deaths):
+        state, more = move(problem, state, pool)
+        state, made = without_empty(state), made + more
+    return state, made
+
+
+def promising(problem: Problem, state: State, responsibility: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """New pairs of communities whose affinity pays by the bound above, the best first, and a guess of its value.
+
+    h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains it. A link of two nodes
+    that are both in both communities counts twice, which is too much; these leave little of it to the background.
+    """
+    k, l, count, pairs = across(problem, state, responsibility)
+    expected = state.background * pairs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = np.where(count > expected, count * np.log(count / expected) - count + expected, 0.0)
+    good = np.flatnonzero((gain > off_diagonal_price(problem, len(state.size))) & (pairs > 0))
+    good = good[np.argsort(-gain[good], kind="stable")]
+    found, guess = np.column_stack([k, l])[good].astype(np.int64), count[good] / pairs[good] - state.background
+    code = np.array([len(state.size), 1])
+    new = ~np.isin(found @ code, off_diagonal_pairs(state.affinities) @ code)
+    return found[new], guess[new]
+
+
+def across(problem: Problem, state: State, responsibility: sparse.csr_array):
+    """Pairs k, l of communities with links that the background explains, the sum of rho over these, and P_kl."""
+    z = memberships(problem, state)
+    clear = np.flatnonzero(responsibility.data > LEAST_RESPONSIBILITY)
+    row = np.searchsorted(responsibility.indptr, clear, side="right") - 1
+    some = sparse.csr_array(
+        (responsibility.data[clear].astype(float), (row, responsibility.indices[clear])), shape=responsibility.shape
+    )
+    found = sparse.coo_array(z.T @ (some @ z))
+    apart = found.row != found.col if problem.pair_weight == 1.0 else found.row < found.col
+    k, l, count = found.row[apart], found.col[apart], found.data[apart]
+    pairs = state.send_sum[k] * state.receive_sum[l]
+    if len(k):
+        apart = sparse.eye_array(problem.n) + hidden_pattern(problem)  # nodes and themselves, and hidden dyads
+        gone = (sparse.diags_array(state.send) @ z).T @ (apart @ (sparse.diags_array(state.receive) @ z))
+        pairs = pairs - np.asarray(sparse.csr_array(gone)[k, l]).ravel()
+    return k, l, count, pairs
+
+
+def link_responsibility(problem: Problem, state: State, pool: ThreadPool) -> sparse.csr_array:
+    """rho of every link from its source."""
+    responsibility, _ = background_responsibility(problem, state, pool)
+    if problem.pair_weight < 1.0:
+        return sparse.csr_array((responsibility, problem.node, problem.start), shape=(problem.n, problem.n))
+    row = np.repeat(np.arange(problem.n), np.diff(problem.start))
+    source = np.arange(len(responsibility)) < problem.middle[row]
+    return sparse.csr_array((responsibility[source], (row[source], problem.node[source])), shape=(problem.n, problem.n))
+
+
+def best_affinities(problem: Problem, state: State, pairs: np.ndarray, guess: np.ndarray, pool: ThreadPool) -> State:
+    """Every off-diagonal affinity, old and of new pairs, at its best value, one after the other; those that gain less
+    than their price end."""
+    price = off_diagonal_price(problem, n_alive(state))
+    old, hint = off_diagonal_pairs(state.affinities), np.concatenate([guess, np.zeros(len(state.affinities.value))])
+    state = state._replace(affinities=with_pairs(state.affinities, pairs, directed=problem.pair_weight == 1.0))
+    inside, affinities, ws = members_of(problem, state), state.affinities, open_workspace(problem, state)
+    for (k, l), guessed in zip(np.concatenate([pairs, old]).tolist(), hint):
+        place = find(affinities, k, l)
+        best, gain = best_affinity(ws, inside.of(k), k, l, affinities.value[place], guessed, HALVINGS)
+        affinities.value[place] = 0.0
+        if is_accepted(gain - price):
+            without = objective(problem, state, pool) if CHECKED else 0.0
+            affinities.value[place] = best
+            if CHECKED:
+                check_claim("off_diagonal", without, gain - price, objective(problem, state, pool))
+    return state._replace(affinities=keep_pairs(affinities, affinities.value > 0))
