@@ -14,7 +14,7 @@ ROOT = Path(klafter.__file__).parent
 SHARED = {
     "link_", "response_", "point_", "draws_", "restarts_", "memberships_", "affinities_", "objective_", "history_",
     "n_iter_", "precision_", "notes_", "graph_", "n_communities_", "fit_seconds_", "membership_proba_",
-    "n_communities_posterior_",
+    "n_communities_posterior_", "community_names_",
 }  # fmt: skip
 QUICK = {"n_init": 1, "max_iter": 2, "random_state": 0}
 SWEEPS = {"n_burn": 2, "n_draws": 4, "random_state": 0}

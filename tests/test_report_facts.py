@@ -8,12 +8,12 @@ from scipy.stats import hypergeom
 
 from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
+from klafter.models.cover import as_cover
+from klafter.models.enrichment import as_categories, enriched_values
+from klafter.models.stability import community_stability, main_loadings
 from klafter.report.communities import community_table, overlap_table
-from klafter.report.enrichment import as_categories, enriched_values
 from klafter.report.facts import gather
-from klafter.report.fit import community_stability, main_loadings
 from klafter.report.matrices import community_order, matrices
-from klafter.report.memberships import as_cover
 from klafter.report.network import draw_overview
 
 

@@ -12,8 +12,8 @@ from klafter.cli.sentences import in_shell_words
 
 def describe_communities(model) -> list[dict[str, Any]]:
     """The communities of a model, largest first; members by label, tightest first."""
+    from klafter.models.cover import as_cover
     from klafter.report.communities import community_table
-    from klafter.report.memberships import as_cover
 
     graph, cover = model.graph_, as_cover(model.memberships_)
     several = np.diff(cover.indptr) > 1

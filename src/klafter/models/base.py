@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit, logsumexp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from klafter.models.checks import check_count, check_running
 from klafter.models.levels import Level, at_level, unpack
 from klafter.models.places import Choice, first_choices, places
 from klafter.models.publish import Fitted, publish
+from klafter.models.stability import community_stability, hide_links, mean_best_f1
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import Expert, Neighbourhoods, expert_logits, fit_expert
 from klafter.search.progress import Callback
@@ -339,6 +340,43 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """
         check_is_fitted(self, "memberships_")
         return first_choices(self.graph_, self.memberships_, self.membership_proba_)
+
+    @property
+    def stability_(self) -> np.ndarray | None:
+        """How well each community was found again by the other restarts or chains, from 0 to 1; None without others.
+
+        The F1 of its members with those of its best match in another restart, averaged over the others.
+        """
+        if not hasattr(self, "memberships_"):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet, so it has no stability_.")
+        return community_stability(self.memberships_, self.restarts_)
+
+    def stability(self, n: int = 5, *, drop: float = 0.05, random_state: int = 0) -> np.ndarray:
+        """How well each community is found again without some of the links, from 0 to 1.
+
+        Every refit is a whole fit, with the parameters and the seed of this model: it takes ``n`` times as long.
+
+        Parameters
+        ----------
+        n : int
+            Refits.
+        drop : float
+            Share of the links, chosen at random for each refit, that it does not observe.
+        random_state : int
+            Seed of that choice.
+
+        Returns
+        -------
+        ndarray of shape (n_communities_,)
+            The F1 of its members with those of its best match in a refit, averaged over refits.
+        """
+        check_is_fitted(self, "memberships_")
+        n = check_count(n, "stability")
+        if not 0 < drop < 1:
+            raise ValueError(f"stability needs drop to be a share of the links between 0 and 1; it is {drop!r}.")
+        rng = np.random.default_rng(random_state)
+        fits = [clone(self).fit(hide_links(self.graph_, drop, rng)) for _ in range(n)]
+        return mean_best_f1(self.memberships_, [fit.memberships_ for fit in fits])
 
     def n_communities_interval(self, level: float = 0.9) -> tuple[int, int]:
         """The least and the most communities, between which so much of ``n_communities_posterior_`` lies.

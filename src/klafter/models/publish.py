@@ -15,6 +15,7 @@ from klafter.core.problem import BOUND, Problem, State
 from klafter.graph import Graph
 from klafter.models.known import count_posterior, distinct, fill_in, known_of_restarts
 from klafter.models.matching import average_memberships
+from klafter.models.names import known_rows, match_last, name_communities, new_order, reordered
 from klafter.sampling.chain import Chain, Recipe
 from klafter.sampling.lfrm import as_draw
 from klafter.search.descend import Outcome
@@ -55,7 +56,11 @@ class Fitted:
 
 
 def publish(model: Any, graph: Graph, fitted: Fitted, seconds: float) -> None:
-    """Give an estimator the attributes of a fit, in place of those of an earlier one."""
+    """Give an estimator the attributes of a fit, in place of those of an earlier one.
+
+    Communities that the earlier one had keep their names and numbers.
+    """
+    fitted, names = _numbered(model, graph, fitted)
     for name in published(model):
         delattr(model, name)
     for name, value in fitted.attributes().items():
@@ -63,8 +68,21 @@ def publish(model: Any, graph: Graph, fitted: Fitted, seconds: float) -> None:
     model.graph_, model.labels_in_ = graph, graph.labels
     model.n_communities_ = fitted.memberships.shape[1]
     fill_in(model)
+    model.community_names_ = name_communities(graph, model.memberships_, names)
     model.fit_seconds_ = seconds
     model._forget()
+
+
+def _numbered(model: Any, graph: Graph, fitted: Fitted) -> tuple[Fitted, dict[int, str]]:
+    """What was found, communities of an earlier fit with their numbers, and the names that they keep."""
+    last = getattr(model, "memberships_", None)
+    if last is None or not last.shape[1] or not fitted.memberships.shape[1] or "best_estimator" in fitted.more:
+        return fitted, {}
+    rows = known_rows(model.graph_, graph, last.shape[0])
+    match = match_last(last, fitted.memberships, rows)
+    order = new_order(match, fitted.memberships.shape[1])
+    names = {place: model.community_names_[match[k]] for place, k in enumerate(order.tolist()) if k in match}
+    return reordered(fitted, order), names
 
 
 def published(model: Any) -> list[str]:

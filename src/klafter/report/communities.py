@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.report.enrichment import Enriched, enriched_values
-from klafter.report.memberships import entries, inner_degrees, pattern, rows, sizes
+from klafter.models.cover import entries, inner_degrees, pattern, rows, sizes
+from klafter.models.enrichment import Enriched, enriched_values
 
 
 @dataclass(frozen=True)

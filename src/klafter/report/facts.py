@@ -10,12 +10,12 @@ from scipy import sparse
 
 from klafter.core.responses import RESPONSES
 from klafter.models import Choice
+from klafter.models.cover import as_cover, pattern, rows
+from klafter.models.enrichment import show_value
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
-from klafter.report.enrichment import show_value
-from klafter.report.fit import Run, Setting, community_stability, parameters, runs, settings_tried
+from klafter.report.fit import Run, Setting, parameters, runs, settings_tried
 from klafter.report.held_out import HeldOut, evaluate_held_out
 from klafter.report.matrices import Matrices, matrices
-from klafter.report.memberships import as_cover, pattern, rows
 from klafter.report.network import NODES, Network, Overview, draw_network, draw_overview
 from klafter.report.palette import community_colours
 from klafter.report.suggestions import Suggestions, missing_links, surprising_links
@@ -91,8 +91,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
     """All facts of a fitted model; ``held`` are held-out pairs and their values."""
     graph, z = model.graph_, as_cover(model.memberships_)
     w = getattr(model, "affinities_", None)
-    stability = community_stability(z, getattr(model, "restarts_", None))
-    communities = community_table(graph, z, w, stability)
+    communities = community_table(graph, z, w, model.stability_)
     small = graph.n_nodes <= NODES
     return Facts(
         title=title or f"{type(model).__name__} on a network of {graph.n_nodes:,} nodes",

@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from klafter.models.cover import as_cover, entries, pattern, sizes
 from klafter.report.fit import runs
 from klafter.report.held_out import score_predictor
 from klafter.report.matrices import community_order, probabilities
-from klafter.report.memberships import as_cover, entries, pattern, sizes
 from klafter.report.network import draw_network
 from klafter.report.palette import COLOURS, NOBODY, community_colours
 
