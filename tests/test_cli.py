@@ -98,6 +98,7 @@ def test_communities(folder):
     found = {frozenset(item["members"]) for item in document["communities"]}
     assert found == {frozenset(members) for members in model.communities()}
     assert all(item["size"] == len(item["members"]) for item in document["communities"])
+    assert all(item["name"] == model.community_names_[item["number"]] for item in document["communities"])
     assert set(document["unassigned"]) == model.unassigned()
     assert [choice["node"] for choice in document["first_choices"]] == document["unassigned"]
     assert all(0 <= choice["probability"] <= 1 for choice in document["first_choices"])
@@ -106,7 +107,10 @@ def test_communities(folder):
 def test_behind_a_node_in_none_stands_its_first_choice(capsys):
     choice = Choice("hal", 1, 0.123, 0.9)
     show_communities(
-        [{"number": 1, "size": 1, "density": None, "members": ["a"], "shared": []}], ["hal", "ida"], 12, {"hal": choice}
+        [{"number": 1, "name": "a", "size": 1, "density": None, "members": ["a"], "shared": []}],
+        ["hal", "ida"],
+        12,
+        {"hal": choice},
     )
     assert "In none, 2: hal (first 1, 12%), ida" in capsys.readouterr().out
 

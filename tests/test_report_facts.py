@@ -134,6 +134,7 @@ def test_all_facts_of_a_small_model():
     assert facts.summary.n_unassigned == 1
     assert facts.nodes.memberships[3] == [0, 1]
     assert facts.nodes.first == {7: (0, 0.0)}
+    assert [c.name for c in facts.communities] == ["a, b", "d, e"]
     assert facts.nodes.attributes["age"][0][facts.nodes.attributes["age"][1][5]] == "5"
     assert facts.held.predictors[0].name == "Told"
     assert facts.held.predictors[0].measures["roc_auc"] == 1.0

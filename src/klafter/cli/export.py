@@ -31,7 +31,7 @@ def export(
     fitted = load_model(model)
     from klafter.graph import write_graph
 
-    write_graph(fitted.graph_, output, fitted.memberships_)
+    write_graph(fitted.graph_, output, fitted.memberships_, fitted.community_names_)
     if as_json:
         print_json({"file": str(output), "nodes": fitted.graph_.n_nodes, "communities": fitted.n_communities_})
     elif not quiet:

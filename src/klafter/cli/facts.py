@@ -20,13 +20,14 @@ def describe_communities(model) -> list[dict[str, Any]]:
     found = [
         {
             "number": item.number,
+            "name": item.name,
             "size": item.size,
             "links": item.inner_links,
             "density": item.density,
             "members": [graph.label(i) for i in item.members],
             "shared": [graph.label(i) for i in item.members if several[i]],
         }
-        for item in community_table(graph, cover)
+        for item in community_table(graph, cover, names=model.community_names_)
     ]
     return sorted(found, key=lambda item: (-item["size"], item["number"]))
 

@@ -51,12 +51,19 @@ def show_communities(found: list, alone: list, members: int, choices: dict | Non
     """The table of communities, and where those in none would go."""
     columns: list[Column] = [
         ("community", NUMBER),
+        ("name", {}),
         ("size", NUMBER),
         ("density", NUMBER),
         ("members, * also elsewhere", {}),
     ]
     rows = [
-        (item["number"], item["size"], _share(item["density"]), name_members(item["members"], members, item["shared"]))
+        (
+            item["number"],
+            item["name"],
+            item["size"],
+            _share(item["density"]),
+            name_members(item["members"], members, item["shared"]),
+        )
         for item in found
     ]
     if found:

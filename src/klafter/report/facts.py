@@ -91,7 +91,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
     """All facts of a fitted model; ``held`` are held-out pairs and their values."""
     graph, z = model.graph_, as_cover(model.memberships_)
     w = getattr(model, "affinities_", None)
-    communities = community_table(graph, z, w, model.stability_)
+    communities = community_table(graph, z, w, model.stability_, model.community_names_)
     small = graph.n_nodes <= NODES
     return Facts(
         title=title or f"{type(model).__name__} on a network of {graph.n_nodes:,} nodes",
