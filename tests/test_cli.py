@@ -106,12 +106,8 @@ def test_communities(folder):
 
 def test_behind_a_node_in_none_stands_its_first_choice(capsys):
     choice = Choice("hal", 1, 0.123, 0.9)
-    show_communities(
-        [{"number": 1, "name": "a", "size": 1, "density": None, "members": ["a"], "shared": []}],
-        ["hal", "ida"],
-        12,
-        {"hal": choice},
-    )
+    found = [{"number": 1, "name": "a", "size": 1, "density": None, "members": ["a"], "shared": []}]
+    show_communities(found, ["hal", "ida"], 12, {"hal": choice})
     assert "In none, 2: hal (first 1, 12%), ida" in capsys.readouterr().out
 
 

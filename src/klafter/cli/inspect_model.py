@@ -20,6 +20,7 @@ PARTS = 20  # of an explanation on the screen
 def communities(
     model: Model,
     members: Annotated[int, typer.Option(min=0, help="Members to name for each; 0 for all.")] = 12,
+    level: Annotated[int | None, typer.Option(min=1, help="How many communities to show, coarser or finer.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show who belongs together: largest community first, tightest members first.
@@ -33,11 +34,13 @@ def communities(
 
     `klafter communities friends.npz --members 0`
 
+    `klafter communities friends.npz --level 3`
+
     `klafter communities friends.npz --json > communities.json`
     """
     from klafter.cli.facts import describe_communities, in_order
 
-    fitted = load_model(model)
+    fitted = load_model(model, level)
     found, alone = describe_communities(fitted), in_order(fitted.unassigned())
     choices = {choice.node: choice for choice in fitted.first_choices()}
     if as_json:

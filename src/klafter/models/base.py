@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +20,7 @@ from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
-from klafter.models.levels import Level, at_level, unpack
+from klafter.models.levels import Level, at_level, find_level, unpack
 from klafter.models.places import Choice, first_choices, places
 from klafter.models.publish import Fitted, publish
 from klafter.models.stability import community_stability, hide_links, mean_best_f1
@@ -403,6 +404,24 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if hasattr(self, "levels_"):
             return unpack(self.levels_)
         return [Level(self.n_communities_, self.objective_, (), sparse.csr_array(self.memberships_), True)]
+
+    def at_level(self, n_communities: int) -> Self:
+        """This model with the communities of another of its ``levels()``, for all that is said of communities.
+
+        Weights are fitted to them; predictions stay those of all draws.
+        """
+        levels = self.levels()
+        t = find_level(levels, n_communities)
+        other = copy(self)
+        if not levels[t].shown:
+            for name, value in self._level_attributes(levels[t]).items():
+                setattr(other, name, value)
+            other.levels_ = {**self.levels_, "shown": t}
+        return other
+
+    def _level_attributes(self, level: Level) -> dict[str, Any]:
+        """Fitted attributes of another level, by name."""
+        raise NotImplementedError
 
     def unassigned(self) -> set[Any]:
         """Nodes in no community: sociality alone explains them. ``first_choices()`` says where they would go."""

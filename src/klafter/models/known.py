@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from klafter.core.problem import State
+from klafter.core.draws import Matrix
+from klafter.core.problem import Problem, State
 from klafter.models.matching import average_memberships
 from klafter.sampling.membership_posterior import membership_posterior
 from klafter.search.descend import Outcome
@@ -23,13 +24,20 @@ AROUND = 1 / 3  # weight of the chain around the cover
 
 def known_of_restarts(outcomes: list[Outcome], best: Outcome, shown: State, rng: np.random.Generator) -> dict[str, Any]:
     """Of the dense engine: probabilities of memberships, and of numbers of communities."""
-    chances, draws = membership_posterior(best.problem, shown, rng), social_draws(outcomes)
-    if draws:
-        finest = None if shown is best.state else best.state.z.T
-        often = average_memberships(shown.z.T, (state.z.T for state in draws), finest)
-        chances = AROUND * chances + (1 - AROUND) * often
+    draws, finest = social_draws(outcomes), None if shown is best.state else best.state.z.T
+    chances = chances_of_cover(best.problem, shown, [state.z.T for state in draws], finest, rng)
     sizes = [len(distinct(state.z.T)) for state in draws or [shown]]
     return {"membership_proba": chances, "n_communities_posterior": count_posterior(sizes)}
+
+
+def chances_of_cover(
+    problem: Problem, shown: State, covers: Sequence[Matrix], finest: np.ndarray | None, rng: np.random.Generator
+) -> np.ndarray:
+    """(n, K) of the memberships of a cover; ``covers`` are sweeps, and ``finest`` is what they are matched to."""
+    chances = membership_posterior(problem, shown, rng)
+    if not covers:
+        return chances
+    return AROUND * chances + (1 - AROUND) * average_memberships(shown.z.T, covers, finest)
 
 
 def social_draws(outcomes: list[Outcome]) -> list[State]:
