@@ -13,6 +13,7 @@ from klafter.datasets import make_lfrm
 from klafter.models import KLafter, KLafterCV
 from klafter.models.levels import Level
 from klafter.report import gather, plot_levels
+from klafter.report.levels import level_colours
 from klafter.report.tree import level_tree
 
 
@@ -65,6 +66,25 @@ def test_a_report_shows_another_level(model):
     facts = gather(model.at_level(2))
     assert len(facts.communities) == 2
     assert facts.summary.n_communities == 2
+
+
+def test_the_page_has_the_communities_of_every_level(model):
+    levels = gather(model).levels
+    assert [len(level.sizes) for level in levels] == [level.n_communities for level in model.levels()]
+    shown = next(level for level in levels if level.shown)
+    assert shown.names == model.community_names_
+    assert [len(set(level.colours)) for level in levels] == [len(level.sizes) for level in levels]
+
+
+def test_a_merged_community_keeps_the_colour_of_its_largest_part():
+    a, b, c = [1, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]
+    fine = Level(3, 0.0, (), cover(a, b, c), False)
+    middle = Level(2, 1.0, (0, 1), cover(np.add(a, b), c), True)
+    coarse = Level(1, 2.0, (0, 1), cover(np.ones(6)), False)
+    inks = level_colours([fine, middle, coarse], ["red", "blue"])
+    assert inks[1:] == [["red", "blue"], ["blue"]]
+    assert inks[0][::2] == ["red", "blue"]
+    assert inks[0][1] not in ("", "red", "blue")
 
 
 def cover(*columns):

@@ -15,6 +15,7 @@ from klafter.models.enrichment import show_value
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
 from klafter.report.fit import Run, Setting, parameters, runs, settings_tried
 from klafter.report.held_out import HeldOut, evaluate_held_out
+from klafter.report.levels import LevelFacts, describe_levels
 from klafter.report.matrices import Matrices, matrices
 from klafter.report.network import NODES, Network, Overview, draw_network, draw_overview
 from klafter.report.palette import community_colours
@@ -85,6 +86,7 @@ class Facts:
     held: HeldOut | None
     missing: Suggestions
     surprising: Suggestions
+    levels: list[LevelFacts]  # those that a reader can choose from, where nodes are drawn
 
 
 def gather(model, held=None, title: str | None = None) -> Facts:
@@ -92,13 +94,13 @@ def gather(model, held=None, title: str | None = None) -> Facts:
     graph, z = model.graph_, as_cover(model.memberships_)
     w = getattr(model, "affinities_", None)
     communities = community_table(graph, z, w, model.stability_, model.community_names_)
-    small = graph.n_nodes <= NODES
+    small, colours = graph.n_nodes <= NODES, community_colours([c.size for c in communities])
     return Facts(
         title=title or f"{type(model).__name__} on a network of {graph.n_nodes:,} nodes",
         summary=summarise(model, z),
         nodes=describe_nodes(graph, z, model.first_choices()),
         communities=communities,
-        colours=community_colours([c.size for c in communities]),
+        colours=colours,
         overlaps=overlap_table(z),
         network=draw_network(graph, z) if small else None,
         overview=None if small or not communities else draw_overview(graph, z, communities),
@@ -110,6 +112,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
         held=None if held is None else evaluate_held_out(model, held[0], held[1]),
         missing=missing_links(model, communities),
         surprising=surprising_links(model),
+        levels=describe_levels(model, colours) if small else [],
     )
 
 

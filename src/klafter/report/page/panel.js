@@ -2,6 +2,7 @@
 import { colours, communities, label, nodes, titleOf } from "./data.js";
 import { $, dot, el } from "./elements.js";
 import { count, digits, many, percent } from "./format.js";
+import { colourOf, groupName, groupsOf, isHome, levelList } from "./levels.js";
 import { chip, chosen, nodeButton, select } from "./selection.js";
 import { enriched } from "./tables.js";
 
@@ -10,8 +11,8 @@ export function describe(item) {
     const c = communities[item.community];
     return [el("b", {}, titleOf(item.community)), `${many(c.size, "member")}, ${many(c.n_shared, "shared", "shared")}`];
   }
-  const lines = nodes.memberships[item.node].map((k) => el("div", {}, dot(colours[k]), titleOf(k)));
-  if (nodes.first[item.node]) lines.push(el("div", {}, `In none; first choice ${titleOf(nodes.first[item.node][0])}, ${percent(nodes.first[item.node][1])}`));
+  const lines = groupsOf(item.node).map((k) => el("div", {}, dot(colourOf(k)), groupName(k)));
+  if (nodes.first[item.node] && isHome()) lines.push(el("div", {}, `In none; first choice ${titleOf(nodes.first[item.node][0])}, ${percent(nodes.first[item.node][1])}`));
   return [el("b", {}, item.text), el("div", {}, many(nodes.degrees[item.node], "link")), ...lines, ...attributesOf(item.node).map(([name, value]) => el("div", {}, `${name}: ${value}`))];
 }
 
@@ -30,11 +31,11 @@ const clear = () => el("button", { type: "button", class: "link", onclick: () =>
 const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]).flat());
 
 function nodeDetails(i) {
-  const mine = nodes.memberships[i];
+  const mine = groupsOf(i), there = isHome();
   const rows = [["links", count(nodes.degrees[i])], ...attributesOf(i)];
-  const first = nodes.first[i], choice = first ? [el("p", { class: "muted" }, "First choice, and how probable:"), el("div", { class: "chips" }, chip(first[0], `${titleOf(first[0])} · ${percent(first[1])}`))] : [];
+  const first = there ? nodes.first[i] : null, choice = first ? [el("p", { class: "muted" }, "First choice, and how probable:"), el("div", { class: "chips" }, chip(first[0], `${titleOf(first[0])} · ${percent(first[1])}`))] : [];
   return [el("h3", {}, label(i)), facts(rows), el("h4", {}, mine.length ? "Communities" : "In no community"),
-    el("div", { class: "chips" }, mine.map((k) => chip(k))), ...choice, el("p", {}, clear())];
+    el("div", { class: "chips" }, mine.map((k) => (there ? chip(k) : el("span", { class: "chip" }, dot(colourOf(k)), groupName(k))))), ...choice, el("p", {}, clear())];
 }
 
 function communityDetails(k, open) {
@@ -53,6 +54,7 @@ function communityDetails(k, open) {
 }
 
 function legend() {
+  if (!isHome()) return levelList();
   const order = communities.map((c) => c.number).sort((a, b) => communities[b].size - communities[a].size);
   if (!order.length) return [el("p", { class: "muted" }, "The model found no communities: how much each node links explains the network.")];
   const shown = order.slice(0, 80);
