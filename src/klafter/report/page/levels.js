@@ -35,6 +35,7 @@ export function startLevels(changed) {
     slider.value = String(levels.length - 1 - at);
     slider.setAttribute("aria-valuetext", words);
     $("level-text").textContent = words;
+    $("level-home").hidden = at === home;
   };
   slider.addEventListener("input", () => { go(levels.length - 1 - Number(slider.value)); changed(); });
   $("level-home").onclick = () => { go(home); changed(); };
