@@ -1,10 +1,10 @@
 """The kernels of the dense search in plain NumPy: the same algorithm, move by move, without compiled code.
 
     with plain_kernels():
-        state = dense.step(problem, state, rng)
+        state, value = dense.step(problem, state, value, rng)
 
 The rival that speed is measured against, and an oracle for the whole search: from the same seed it must end at the same
-objective. Rows and blocks of dyads are vectors; Bernoulli links, no covariates.
+score. Rows and blocks of dyads are vectors; Bernoulli links, no covariates, the buffet's price of covers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from klafter.core import objective as core_objective
 from klafter.core.problem import BOUND
 from klafter.search.dense import lbfgs, score, weights
 from klafter.search.dense.birth_kernels import PASSES
-from klafter.search.dense.flip_kernels import TINY_GAIN
+from klafter.search.dense.flip_kernels import DEAREST, TINY_GAIN
 from klafter.search.dense.row_reset import NEWTON_STEPS as CHOICE_STEPS
 from klafter.search.dense.row_reset import STARTS
 from klafter.search.dense.weights_kernels import NEWTON_STEPS
@@ -31,6 +31,8 @@ class PlainView:
     """What was observed as dense matrices, and the state, whose arrays the functions below change."""
 
     def __init__(self, problem, state):
+        if problem.counts:
+            raise ValueError("The plain kernels know the buffet's price of covers; counts is True. Use counts=False.")
         self.priors, self.directed, self.n = problem.priors, problem.dyads.directed, problem.dyads.n
         links = problem.dyads.links_out
         self.y, self.seen = np.zeros((self.n, self.n)), problem.seen_out.astype(bool)
@@ -104,10 +106,32 @@ def descend(ws, nodes, only, passes) -> float:
                     if gain > TINY_GAIN:
                         ws.z[k, i] ^= 1
                         fall += gain
+            if fall == 0.0 and only < 0:
+                fall = swap(ws, i)
             total += fall
             if fall == 0.0:
                 break
     return total
+
+
+def swap(ws, i) -> float:
+    """The exchange of one community of node i for another that lowers Q most; returns the fall, 0 if none falls."""
+    best, leave, join, sizes = TINY_GAIN, -1, -1, ws.z.sum(axis=1, dtype=int)
+    for k in np.flatnonzero((ws.z[:, i] == 1) & (sizes > 1)).tolist():
+        gone = flip_gain(ws, i, k, ws.x([i])[0], ws.x(slice(None), [i])[:, 0])
+        if gone < -DEAREST:
+            continue
+        ws.z[k, i] = 0
+        row, column = ws.x([i])[0], ws.x(slice(None), [i])[:, 0]
+        for m in np.flatnonzero((ws.z[:, i] == 0) & (sizes > 0)).tolist():
+            gain = gone + flip_gain(ws, i, m, row, column) if m != k else 0.0
+            if gain > best:
+                best, leave, join = gain, k, m
+        ws.z[k, i] = 1
+    if leave < 0:
+        return 0.0
+    ws.z[leave, i], ws.z[join, i] = 0, 1
+    return best
 
 
 def own_part(ws, i) -> float:
@@ -281,19 +305,12 @@ def grow(ws, k, price, diagonal_only) -> float:
     return gain
 
 
-def births(ws, seeds, slots) -> tuple[float, int]:
-    fall, born = 0.0, 0
-    for t, seed in enumerate(seeds):
-        if born == len(slots):
-            break
-        k, assortative = slots[born], t % 3 != 2
-        size = plant(ws, k, seed, assortative)
-        gain = grow(ws, k, column_price(ws.priors, ws.n, size), assortative) if size > 1 else 0.0
-        if gain > TINY_GAIN and ws.z[k].sum() > 1 and gain > column_evidence(ws, k):
-            fall, born = fall + gain, born + 1
-        else:
-            clear(ws, k)
-    return fall, born
+def propose_birth(ws, seed, k, assortative) -> tuple[float, float]:
+    size = plant(ws, k, seed, assortative)
+    gain = grow(ws, k, column_price(ws.priors, ws.n, size), assortative) if size > 1 else 0.0
+    if ws.z[k].sum() < 2:
+        return 0.0, 0.0
+    return gain, column_evidence(ws, k) if gain > TINY_GAIN else 0.0
 
 
 def column_evidence(ws, k) -> float:
@@ -330,11 +347,18 @@ def derivatives(ws, with_curvature):
     return data_loss(ws), *vectors
 
 
-def laplace_evidence(ws, among) -> float:
-    rows, columns = ws.free.rows, ws.free.columns
-    curvatures = derivatives(ws, True)[2][: len(rows)]
-    prices = np.log1p(curvatures / weights.weight_precisions(ws.priors, len(ws.z))[rows, columns])
-    return 0.5 * ws.priors.temperature * prices[among[rows] | among[columns]].sum()
+def precisions_of(ws) -> np.ndarray:
+    """The precision of every free parameter's prior."""
+    priors, social = ws.priors, np.full(ws.n, ws.priors.sociality)
+    return weights.pack(
+        ws.free, weights.weight_precisions(priors, len(ws.z)), priors.offset, social, social, np.zeros(0)
+    )
+
+
+def laplace_evidence(ws) -> float:
+    if ws.priors.temperature == 0.0:
+        return 0.0
+    return 0.5 * ws.priors.temperature * float(np.log1p(derivatives(ws, True)[2] / precisions_of(ws)).sum())
 
 
 def place(ws, theta) -> None:
@@ -360,18 +384,8 @@ def times_inverse(pairs, slope, scale) -> np.ndarray:
 
 def fit_parameters(ws, iterations, tol) -> None:
     """L-BFGS within bounds, as ``search.lbfgs`` has it."""
-    free, priors, k, n = ws.free, ws.priors, len(ws.z), ws.n
-    ones = np.ones(n)
-    precisions = weights.pack(
-        free,
-        weights.weight_precisions(priors, k),
-        priors.offset,
-        priors.sociality * ones,
-        priors.sociality * ones,
-        np.zeros(0),
-    )
-    state = ws.state
-    theta = weights.pack(free, state.w, state.offset, state.sender, state.receiver, state.coefficients)
+    precisions, state = precisions_of(ws), ws.state
+    theta = weights.pack(ws.free, state.w, state.offset, state.sender, state.receiver, state.coefficients)
     if not len(theta):
         return
 
@@ -418,7 +432,8 @@ def plain_kernels():
     """Within, the dense search runs on the functions above."""
     swaps = [
         (core_objective, {"open_workspace": PlainView, "total": total}),
-        (birth, {"open_workspace": PlainView, "births": births, "total": total}),
+        (birth, {"open_workspace": PlainView, "propose_birth": propose_birth, "clear_column": clear,
+                 "laplace_evidence": laplace_evidence}),
         (flip, {"open_workspace": PlainView, "descend": descend, "fit_parameters": fit_parameters,
                 "fit_column": fit_column, "total": total}),
         (row_reset, {"open_workspace": PlainView, "reset_rows": reset_rows, "fit_parameters": fit_parameters,

@@ -99,11 +99,30 @@ def losses(family: str, y, x, precision: float = 1.0) -> np.ndarray:
     raise ValueError(family)
 
 
+def curvatures(family: str, y, x, precision: float = 1.0) -> np.ndarray:
+    """Second derivatives of the losses in x."""
+    if family == "bernoulli":
+        return expit(x) * expit(-x)
+    if family == "poisson":
+        return np.exp(x)
+    if family == "gaussian":
+        return np.full_like(x, precision)
+    if family == "cloglog":
+        m = np.exp(x)
+        return np.where(y > 0, m * np.exp(-m) / -np.expm1(-m) * (m / -np.expm1(-m) - 1.0), m)
+    if family == "exposure":
+        return np.where(y > 0, 0.25 / np.sinh(np.maximum(x, 1e-12) / 2.0) ** 2, 0.0)
+    raise ValueError(family)
+
+
+def name_of(law: Law) -> str:
+    return next(f.name for f in FAMILIES.values() if f.code == law.code)
+
+
 def data_loss(graph: Graph, law: Law, state: State) -> float:
     """The loss over all observed dyads."""
-    family = next(f.name for f in FAMILIES.values() if f.code == law.code)
     x = predictors(graph, state)
-    return float(losses(family, graph.links.toarray(), x, law.precision)[counted(graph)].sum())
+    return float(losses(name_of(law), graph.links.toarray(), x, law.precision)[counted(graph)].sum())
 
 
 def log_choose(n, k):
@@ -177,6 +196,81 @@ def unpack(problem, state: State, theta) -> State:
     return State(state.z, w, offset, sender, receiver, coefficients)
 
 
+def weight_pairs(problem, k: int) -> list:
+    """The communities of each free entry of W, in the order of ``pack``."""
+    return [(a, b) for a, b in product(range(k), repeat=2) if problem.dyads.directed or a <= b]
+
+
+def precisions(problem, k: int) -> np.ndarray:
+    """Of the prior of each free parameter, in the order of ``pack``."""
+    priors, n = problem.priors, problem.dyads.n
+    w = np.where(np.eye(k, dtype=bool), priors.diagonal, priors.offdiagonal)
+    n_covariates = int(problem.dyads.which_out.max(initial=-1)) + 1
+    social = np.full(n, priors.sociality)
+    state = State(np.zeros((k, n)), w, [priors.offset], social, social, np.full(n_covariates, priors.coefficient))
+    return pack(problem, state)
+
+
+def reaches(graph: Graph, problem, state: State) -> np.ndarray:
+    """What one unit of each free parameter adds to each counted dyad: (parameters, dyads)."""
+    theta = pack(problem, state)
+
+    def x(theta):
+        return predictors(graph, unpack(problem, state, theta))[counted(graph)]
+
+    here = x(np.zeros(len(theta)))
+    return np.array([x(unit) - here for unit in np.eye(len(theta))]).reshape(len(theta), len(here))
+
+
+def hessian(graph: Graph, problem, state: State) -> np.ndarray:
+    """Of the loss, without priors, in the free parameters."""
+    y, x = (a[counted(graph)] for a in (graph.links.toarray(), predictors(graph, state)))
+    a = reaches(graph, problem, state)
+    return (a * curvatures(name_of(problem.law), y, x, problem.law.precision)) @ a.T
+
+
+# The score
+
+
+def evidences(graph: Graph, problem, state: State) -> np.ndarray:
+    """T/2 log(1 + h / precision) of each free parameter, h the curvature of the loss along it.
+
+    Where two nodes are both in k and in l, and links have no direction, w_kl reaches their dyad twice: it counts as two
+    dyads, 2 h, where the Hessian has 4 h (``diagonal_evidence``).
+    """
+    y, x = (a[counted(graph)] for a in (graph.links.toarray(), predictors(graph, state)))
+    a = reaches(graph, problem, state)
+    a[len(weight_pairs(problem, len(state.w))) :] **= 2
+    return _log_ratios(problem, a @ curvatures(name_of(problem.law), y, x, problem.law.precision), len(state.w))
+
+
+def evidence(graph: Graph, problem, state: State) -> float:
+    """Their sum."""
+    return float(evidences(graph, problem, state).sum())
+
+
+def diagonal_evidence(graph: Graph, problem, state: State) -> float:
+    """The sum with the diagonal of the Hessian as it is."""
+    return float(_log_ratios(problem, np.diag(hessian(graph, problem, state)), len(state.w)).sum())
+
+
+def _log_ratios(problem, curvature, k) -> np.ndarray:
+    t = problem.priors.temperature
+    return 0.5 * t * np.log1p(curvature / precisions(problem, k)) if t > 0.0 else np.zeros(len(curvature))
+
+
+def full_evidence(graph: Graph, problem, state: State) -> float:
+    """The same with the determinant of the whole Hessian."""
+    t, precision = problem.priors.temperature, precisions(problem, len(state.w))
+    ratio = hessian(graph, problem, state) / precision + np.eye(len(precision))
+    return 0.5 * t * float(np.linalg.slogdet(ratio)[1]) if t > 0.0 else 0.0
+
+
+def score(graph: Graph, problem, state: State) -> float:
+    """F: Q and the evidence."""
+    return objective(graph, problem, state) + evidence(graph, problem, state)
+
+
 def gradient(f, theta, step=1e-6) -> np.ndarray:
     """Central differences."""
     shifts = step * np.eye(len(theta))
@@ -204,13 +298,13 @@ def design(graph: Graph, z: np.ndarray, offset: bool) -> np.ndarray:
     return np.stack(columns, axis=2) if columns else np.zeros((len(z), len(i), 0))
 
 
-def least_losses(graph: Graph, problem, z: np.ndarray, steps: int = 60) -> np.ndarray:
-    """The least Q over W (and b) of 0/1 links, for each of many sets of communities at once: damped Newton steps."""
+def modes(graph: Graph, problem, z: np.ndarray, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """The W (and b) of least Q of 0/1 links, and that Q up to the price of Z, for many sets of communities at once.
+
+    By damped Newton steps.
+    """
     a, y = design(graph, z, problem.has_offset), graph.links.toarray()[counted(graph)]
-    n_weights, priors = a.shape[2] - problem.has_offset, problem.priors
-    same = [k == m for k, m in product(range(z.shape[1]), repeat=2) if graph.directed or k <= m]
-    precision = np.where(np.array(same, bool), priors.diagonal, priors.offdiagonal)[:n_weights]
-    precision = np.append(precision, [priors.offset] * problem.has_offset)
+    precision = precisions(problem, z.shape[1])
 
     def value(theta):
         x = np.einsum("sdm,sm->sd", a, theta)
@@ -229,31 +323,47 @@ def least_losses(graph: Graph, problem, z: np.ndarray, steps: int = 60) -> np.nd
             theta[better] = trial[better]
             move[better] = 0.0
         here = value(theta)
-    s = z.sum(axis=2).astype(float)
-    n = graph.n_nodes
-    prices = np.log(s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1)
-    return here + (priors.penalty + priors.temperature * prices).sum(axis=1)
+    return theta, here
+
+
+def least_scores(graph: Graph, problem, z: np.ndarray) -> np.ndarray:
+    """F where W (and b) minimise Q of 0/1 links, for each of many sets of communities: see ``score``."""
+    theta, here = modes(graph, problem, z)
+    a, priors = design(graph, z, problem.has_offset), problem.priors
+    p = expit(np.einsum("sdm,sm->sd", a, theta))
+    known = np.einsum("sdm,sd->sm", a, p * (1 - p)) / precisions(problem, z.shape[1])  # b reaches each dyad once
+    price = [priors.penalty * len(cover) + priors.temperature * cover_price(cover, problem.counts) for cover in z]
+    return here + 0.5 * priors.temperature * np.log1p(known).sum(axis=1) + price
 
 
 def exhaustive_search(graph: Graph, problem, most: int) -> tuple[float, np.ndarray]:
-    """The least Q of all sets of up to so many communities, and its (K, n) memberships."""
+    """The least F of all sets of up to so many communities, and its (K, n) memberships."""
     best, where = np.inf, None
     for size in range(most + 1):
         z = column_sets(graph.n_nodes, size)
-        values = least_losses(graph, problem, z)
+        values = least_scores(graph, problem, z)
         if values.min() < best:
             best, where = float(values.min()), z[values.argmin()]
     return best, where
 
 
-def polished(graph: Graph, problem, z: np.ndarray) -> float:
-    """The least Q of given memberships by scipy's general optimiser."""
-    k, n = z.shape
-    state = State(z, np.zeros((k, k)), np.zeros(1), np.zeros(n), np.zeros(n), np.zeros(0))
+def at_mode(graph: Graph, problem, state: State) -> State:
+    """The state with its free parameters where Q is least, by scipy's general optimiser."""
     theta = pack(problem, state)
     if not len(theta):
-        return objective(graph, problem, state)
-    return float(minimize(lambda t: objective(graph, problem, unpack(problem, state, t)), theta).fun)
+        return state
+
+    def q(theta):
+        return objective(graph, problem, unpack(problem, state, theta))
+
+    return unpack(problem, state, minimize(q, theta, tol=1e-9).x)
+
+
+def polished(graph: Graph, problem, z: np.ndarray) -> float:
+    """F of given memberships where scipy's general optimiser finds Q least."""
+    k, n = z.shape
+    state = State(z, np.zeros((k, k)), np.zeros(1), np.zeros(n), np.zeros(n), np.zeros(0))
+    return score(graph, problem, at_mode(graph, problem, state))
 
 
 # The Indian buffet

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from klafter.core.families import FAMILIES
-from klafter.core.objective import objective
 from klafter.core.problem import add_communities, copy_state, make_priors, make_problem
 from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm
 from klafter.graph import Graph
 from klafter.search.dense import engine as dense
 from klafter.search.dense.row_reset import reset_rows
+from klafter.search.dense.score import score
 from klafter.search.dense.weights import fit_weights
 from klafter.search.moves.death import deaths
 from klafter.search.moves.flip import flip_sweep
-from klafter.search.moves.row_reset import reset_sweep
+from klafter.search.moves.row_reset import resets
 
 N = 7
 cases = st.fixed_dictionaries(
@@ -53,13 +53,16 @@ def test_nodes_of_two_communities_that_sociality_explained_join_both():
     problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors())
     rng = np.random.default_rng(0)
     z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
-    best = objective(problem, flip_sweep(problem, dense.init(problem, rng, z), rng))
+    best = score(problem, flip_sweep(problem, dense.init(problem, rng, z), rng))
     before, after = [], []
     for _ in range(4):
-        stuck = dense.step(problem, dense.init(problem, rng), rng)
-        before.append(objective(problem, stuck))
-        after.append(objective(problem, reset_sweep(problem, stuck, rng)))
-        assert objective(problem, stuck) == before[-1]  # left as it was
+        start = dense.init(problem, rng)
+        stuck, value = dense.step(problem, start, score(problem, start), rng)
+        before.append(score(problem, stuck))
+        state, there = resets(problem, stuck, value, rng)
+        after.append(score(problem, state))
+        assert there == pytest.approx(after[-1])
+        assert score(problem, stuck) == before[-1]  # left as it was
     assert min(before) > best + 10.0
     assert min(after) == pytest.approx(best, abs=2.0)
 
@@ -90,8 +93,8 @@ def test_nodes_with_a_community_of_their_own_instead_of_two_give_it_up():
     wrong = add_communities(copy_state(truth), own, 5.0)
     wrong.z[:3, :5] = 0
     wrong = fit_weights(problem, wrong)
-    value = objective(problem, wrong)
+    value = score(problem, wrong)
     state, there = deaths(problem, wrong, value)
-    assert there == pytest.approx(objective(problem, state))
+    assert there == pytest.approx(score(problem, state))
     assert there < value
     assert (state.z == truth.z).all()

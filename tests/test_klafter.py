@@ -90,8 +90,9 @@ def test_planted_communities_are_recovered_through_exposures(directed):
     problem = make_problem(graph, FAMILIES["exposure"].law(), make_priors(4.0, 1.0, 3.2, 1.4), sociality=False)
     rng = np.random.default_rng(0)
     state = dense.init(problem, rng)
+    value = dense.score(problem, state)
     for _ in range(4):
-        state = dense.step(problem, state, rng)
+        state, value = dense.step(problem, state, value, rng)
     found = [set(np.flatnonzero(column).tolist()) for column in state.z]
     assert matched_f1(truth.communities(), found) > 0.95
 

@@ -7,12 +7,13 @@ from scipy import sparse
 from klafter.core.families import FAMILIES
 from klafter.core.objective import objective
 from klafter.core.problem import make_priors, make_problem
+from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm, make_overlapping
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter, klafter
 from klafter.search import choose_link as linking
 from klafter.search.dense import engine as dense
-from klafter.search.dense.weights import price_of_parameters
+from klafter.search.dense.weights_kernels import laplace_evidence
 from klafter.search.sparse import fit as large
 
 QUICK = {"n_init": 2, "random_state": 0}
@@ -86,7 +87,7 @@ def test_whoever_stops_while_both_are_tried_has_a_model(undecided, overlapping, 
     assert len(told) == when
 
 
-def test_the_price_of_parameters_is_laplaces():
+def test_the_evidence_of_parameters_is_laplaces():
     """Against a determinant of diagonal curvatures by differences, on a network without communities."""
     graph, _ = make_lfrm(20, 2, random_state=1)
     problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors())
@@ -101,7 +102,7 @@ def test_the_price_of_parameters_is_laplaces():
                 values[i] -= shift
             with_curvature = (around[0] - 2 * around[1] + around[2]) / step**2
             priced += 0.5 * np.log(with_curvature / precision)
-    assert price_of_parameters(problem, state) == pytest.approx(priced, rel=1e-3)
+    assert laplace_evidence(open_workspace(problem, state)) == pytest.approx(priced, rel=1e-3)
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from klafter.core.families import FAMILIES
-from klafter.core.problem import make_priors, make_problem
+from klafter.core.problem import empty_state, make_priors, make_problem
 from klafter.datasets import make_lfrm
 from klafter.search.dense import engine as dense
-from klafter.search.moves.row_reset import reset_sweep
+from klafter.search.moves.row_reset import resets
 from klafter.search.starts import neighbourhoods
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -26,9 +26,11 @@ def test_compiled_and_plain_search_take_the_same_path(directed):
     def search():
         rng = np.random.default_rng(0)
         state, values = dense.init(problem, rng, neighbourhoods(problem, 4, rng)), []
+        value = dense.score(problem, state)
         for _ in range(2):
-            state = reset_sweep(problem, dense.step(problem, state, rng), rng)
-            values.append(dense.objective(problem, state))
+            state, value = dense.step(problem, state, value, rng)
+            state, value = resets(problem, state, value, rng)
+            values += [value, dense.score(problem, state)]
         return state, values
 
     quick, values = search()
@@ -36,3 +38,10 @@ def test_compiled_and_plain_search_take_the_same_path(directed):
         slow, slow_values = search()
     assert values == pytest.approx(slow_values, rel=1e-6)
     assert (quick.z == slow.z).all()
+
+
+def test_plain_kernels_refuse_the_price_of_covers_they_do_not_know():
+    graph, _ = make_lfrm(n=10, k=2, random_state=0)
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(), counts=True)
+    with plain.plain_kernels(), pytest.raises(ValueError, match="Use counts=False"):
+        dense.score(problem, empty_state(problem))

@@ -5,15 +5,17 @@ import pytest
 from scipy import sparse
 
 from klafter.core.families import FAMILIES
-from klafter.core.objective import objective
 from klafter.core.problem import copy_state, empty_state, make_priors, make_problem
 from klafter.datasets import make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
 from klafter.search.dense import engine as dense
-from klafter.search.dense.score import everyone, is_handful, score
+from klafter.search.dense.score import score
+from klafter.search.descend import Outcome, Task
 from klafter.search.moves.flip import flip_sweep
-from klafter.search.moves.rebuild import rebuild, related_communities
+from klafter.search.moves.proposal import accept
+from klafter.search.moves.rebuild import propose_rebuild, related_communities
+from klafter.search.restart import rebuilt
 
 
 def planted(family="bernoulli", directed=False, **options):
@@ -23,18 +25,25 @@ def planted(family="bernoulli", directed=False, **options):
     return problem, z
 
 
+def attempt(problem, state, value, rng, most=2**31):
+    """One try to rebuild."""
+    proposal = propose_rebuild(problem, state, value, rng, most)
+    return (state, value) if proposal is None else accept(problem, state, value, proposal)
+
+
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_a_try_never_raises_what_it_judges_by(family, directed, temperature):
+def test_a_try_never_raises_the_score(family, directed, temperature):
     problem, z = planted(family, directed, temperature=temperature)
     rng = np.random.default_rng(0)
     state = dense.init(problem, rng, z[:2])
     before = copy_state(state)
-    here = score(problem, state, everyone(state))
+    here = value = score(problem, state)
     for _ in range(4):
-        state = rebuild(problem, state, everyone, rng)
-        there = score(problem, state, everyone(state))
+        state, value = attempt(problem, state, value, rng)
+        there = score(problem, state)
+        assert there == pytest.approx(value)
         assert there <= here + 1e-9
         here = there
     again = dense.init(problem, np.random.default_rng(0), z[:2])
@@ -46,23 +55,28 @@ def test_communities_that_share_the_work_of_others_in_a_wrong_way_are_rebuilt():
     problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(0.0, 1.0, 3.2, 1.4))
     z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
     rng = np.random.default_rng(0)
-    best = objective(problem, flip_sweep(problem, dense.init(problem, rng, z), rng))
+    best = score(problem, flip_sweep(problem, dense.init(problem, rng, z), rng))
     wrong = np.concatenate([[z[0] | z[1], z[0] & (1 - z[2])], z[2:]])
-    state = dense.step(problem, dense.init(problem, rng, np.ascontiguousarray(wrong)), rng)
-    assert objective(problem, state) > best + 10.0
+    start = dense.init(problem, rng, np.ascontiguousarray(wrong))
+    state, value = dense.step(problem, start, score(problem, start), rng)
+    assert value > best + 10.0
     for _ in range(40):
-        state = rebuild(problem, state, everyone, rng)
-    assert objective(problem, flip_sweep(problem, state, rng)) <= best + 1.0
+        state, value = attempt(problem, state, value, rng)
+    assert score(problem, flip_sweep(problem, state, rng)) <= best + 1.0
 
 
 def test_no_communities_stay_none_and_limits_hold():
     problem, z = planted()
     rng = np.random.default_rng(0)
     nothing = empty_state(problem)
-    assert rebuild(problem, nothing, everyone, rng) is nothing
+    recipe = KLafter(n_smooth=0)._recipe(60)._replace(max_iter=0)
+    outcome = Outcome(nothing, problem, score(problem, nothing), [], False, [])
+    task = Task(0, 1, np.random.SeedSequence(0), None)
+    assert not len(rebuilt(recipe, lambda progress: False, (task, outcome), None).state.z)
     state = dense.init(problem, rng, z[:1])
+    value = score(problem, state)
     for _ in range(5):
-        state = rebuild(problem, state, is_handful, rng, 2)
+        state, value = attempt(problem, state, value, rng, 2)
         assert len(state.z) <= 2
 
 
@@ -106,8 +120,9 @@ def test_whoever_stops_while_rebuilding_hears_no_more_and_keeps_the_best():
     stopped = KLafter(**options).fit(graph, callback=stop)
     assert (told[-1].stage, told[-1].step) == ("rebuilding", 3)
     assert len(stopped.restarts_) == 2
-    assert stopped.objective_ == pytest.approx(objective(stopped._problem(graph)[0], best_state(stopped, graph)))
+    problem = stopped._problem(graph)[0]._replace(counts=stopped.prior_ == "counts")
+    assert stopped.objective_ == pytest.approx(score(problem, best_state(stopped, graph)))
 
 
 def best_state(model, graph):
-    return model._warm_state(graph, graph, model.point_, 1.0)
+    return model._warm_state(graph, graph, model._optimum(), 1.0)

@@ -41,6 +41,16 @@ def test_coefficients_follow_the_names_of_covariates(before, after, kept):
     assert np.isfinite(model.predict([(0, 1)])).all()
 
 
+@pytest.mark.parametrize("prior", ["counts", "buffet"])
+def test_a_warm_start_goes_on_with_the_prior_that_was_chosen(prior):
+    model = quick(prior=prior, n_smooth=0).fit(GRAPH)
+    before = model.objective_
+    model.set_params(prior="auto").fit(GRAPH)
+    assert model.history_[0].objective == pytest.approx(before)
+    assert model.prior_ == prior
+    assert model.objective_ <= before + 1e-9
+
+
 @pytest.mark.parametrize(("wish", "number"), [({"n_communities": 2}, 2), ({"max_communities": 1}, 1)])
 def test_another_number_of_communities_begins_anew(wish, number):
     model = quick().fit(GRAPH)

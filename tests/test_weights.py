@@ -10,6 +10,7 @@ from klafter.core.families import FAMILIES
 from klafter.core.problem import BOUND, FLOOR, add_communities, empty_state, make_priors, make_problem
 from klafter.core.workspace import open_workspace
 from klafter.graph import Graph
+from klafter.search.dense.score import score
 from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
 from klafter.search.dense.weights_kernels import fit_column, laplace_evidence
 
@@ -91,19 +92,29 @@ def test_fitting_a_column_returns_its_fall_and_keeps_the_view_true(family, diago
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_free_weights_are_charged_by_how_well_they_are_known(directed):
-    """T/2 sum log(1 + h / precision), with h the curvature of the oracle's loss along each weight."""
+    """T/2 sum log(1 + h / precision), with h the curvature of the oracle's loss along each free parameter."""
     graph, problem, state = oracles.draw_case(2, "bernoulli", directed=directed)
-    flat = problem._replace(priors=problem.priors._replace(diagonal=0.0, offdiagonal=0.0))
-    free, theta, _ = value_and_slope(problem, state)
-    total = 0.0
-    for t, (k, m) in enumerate(zip(free.rows, free.columns)):
-        step = np.eye(len(theta))[t] * 1e-3
-        up, here, down = (oracles.objective(graph, flat, unpack(free, state, theta + s * step)) for s in (1, 0, -1))
-        total += np.log1p((up - 2 * here + down) / 1e-6 / (problem.priors[2] if k == m else problem.priors[3]))
-    exact = 0.5 * problem.priors.temperature * total
+    theta, step = oracles.pack(problem, state), 1e-3
+
+    def loss(theta):
+        return oracles.data_loss(graph, problem.law, oracles.unpack(problem, state, theta))
+
+    h = [(loss(theta + d) - 2 * loss(theta) + loss(theta - d)) / step**2 for d in step * np.eye(len(theta))]
+    exact = 0.5 * problem.priors.temperature * np.log1p(h / oracles.precisions(problem, len(state.z)))
     # a symmetric pair that both memberships reach twice is charged as two
-    charged = laplace_evidence(open_workspace(problem, state), np.ones(len(state.z), bool))
-    assert charged == pytest.approx(exact, rel=1e-3 if directed else 0.2)
+    parts, n_weights = oracles.evidences(graph, problem, state), len(oracles.weight_pairs(problem, len(state.z)))
+    assert parts[n_weights:] == pytest.approx(exact[n_weights:], rel=1e-3)
+    assert parts[:n_weights].sum() == pytest.approx(exact[:n_weights].sum(), rel=1e-3 if directed else 0.2)
+    assert oracles.diagonal_evidence(graph, problem, state) == pytest.approx(exact.sum(), rel=1e-3)
+    assert laplace_evidence(open_workspace(problem, state)) == pytest.approx(parts.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(options=cases)
+@quick
+def test_the_score_is_its_formula(family, options):
+    graph, problem, state = oracles.draw_case(family=family, **options)
+    assert score(problem, state) == pytest.approx(oracles.score(graph, problem, state), rel=1e-9, abs=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,7 @@ class KLafter(Growing):
             warm = self._warm_state(graph, previous, point, unit)
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
         tasks = [
-            Task(r, n_runs, seed, warm if r == 0 else None, self._counts(r))
+            Task(r, n_runs, seed, warm if r == 0 else None, self._counts(r, warm=r == 0 and warm is not None))
             for r, seed in enumerate(seeds.spawn(n_runs))
         ]
         with announce_compilation():
@@ -322,9 +322,14 @@ class KLafter(Growing):
         coarsen = self.n_communities is None and self.temperature > 0.0
         return from_restarts(outcomes, link, unit, seeds.spawn(1)[0], coarsen=coarsen)
 
-    def _counts(self, run: int) -> bool:
-        """Whether a restart learns how many communities a node holds: where the score is to choose, every second."""
-        return run % 2 == 0 if self.prior == "auto" else self.prior == "counts"
+    def _counts(self, run: int, *, warm: bool = False) -> bool:
+        """Whether a restart learns how many communities a node holds: where the score is to choose, every second.
+
+        One that goes on from the last fit keeps the prior that was chosen there.
+        """
+        if self.prior != "auto":
+            return self.prior == "counts"
+        return getattr(self, "prior_", "buffet") == "counts" if warm else run % 2 == 0
 
     def _rebuild(
         self,

@@ -10,6 +10,7 @@ from klafter.core.problem import Priors, Problem, State, copy_state
 from klafter.search.dense import engine as dense
 from klafter.search.dense.communities import largest, without_majorities
 from klafter.search.dense.score import score
+from klafter.search.dense.weights import fit_weights
 from klafter.search.descend import Descent, Outcome, Recipe, Task, by_score
 from klafter.search.moves.death import deaths
 from klafter.search.moves.proposal import accept
@@ -79,9 +80,11 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
 def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:
     """Descents from covers of everyone, more on small networks, where they cost little and often end high.
 
-    Every second restart is there for predictions, and makes none.
+    Every second restart is there for predictions, and makes none. Where nothing has a price communities would go on
+    being born from there until they explain every link.
     """
-    if task.state is not None or recipe.n_communities is not None or task.run % 2:
+    free = problem.priors.temperature == 0.0 and problem.priors.penalty <= 0.0
+    if free or task.state is not None or recipe.n_communities is not None or task.run % 2:
         return 0
     return max(2, min(MOST_PARTITIONS, PARTITIONS // problem.dyads.n))
 
@@ -108,8 +111,12 @@ def cooler(problem: Problem) -> Problem:
 
 
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
-    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay."""
-    state = without_majorities(problem, copy_state(draw))
+    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay.
+
+    Its weights are a sample, or those of another temperature: F is Laplace's where they are at their mode, and lower
+    beside it, so that the search would keep them.
+    """
+    state = fit_weights(problem, without_majorities(problem, copy_state(draw)))
     return largest(deaths(problem, state, score(problem, state))[0], recipe.max_communities)
 
 

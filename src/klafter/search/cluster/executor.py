@@ -59,8 +59,8 @@ def bare(frame: Problem) -> Problem:
     return frame._replace(start=empty, middle=empty, hidden_start=empty, hidden_middle=empty)
 
 
-def snapshot_of(frame: Problem, state: State, stirred: np.ndarray = NONE) -> at.Snapshot:
+def snapshot_of(frame: Problem, state: State, activity: np.ndarray = NONE) -> at.Snapshot:
     """What goes to the shards."""
     start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
     place = np.arange(start[-1]) - np.repeat(start[:-1] - frame.start[:-1], state.held)
-    return at.Snapshot(start, state.member[place], state.send, state.receive, tuple(state[4:]), stirred)
+    return at.Snapshot(start, state.member[place], state.send, state.receive, tuple(state[4:]), activity)

@@ -36,9 +36,9 @@ MUCH = 0.5  # share of the links that the background explains before births at a
 
 def flip_sweep(frame: Problem, state: State, executor: ShardExecutor, rounds: int = FLIPS) -> State:
     """Rounds of flips until none gains."""
-    stirred = np.full(frame.n, MOVED, np.int8)
+    activity = np.full(frame.n, MOVED, np.int8)
     for _ in range(rounds):
-        nodes, which, gain = map(np.concatenate, zip(*executor.each(at.propose, snapshot_of(frame, state, stirred))))
+        nodes, which, gain = map(np.concatenate, zip(*executor.each(at.propose, snapshot_of(frame, state, activity))))
         if len(nodes) == 0:
             break
         proposals = np.zeros((2, frame.n))
@@ -47,9 +47,9 @@ def flip_sweep(frame: Problem, state: State, executor: ShardExecutor, rounds: in
         order = np.flatnonzero(best)[np.argsort(-gain[best], kind="stable")]
         moved = np.zeros(frame.n, np.bool_)
         accept_flips(open_workspace(frame, state), nodes[order], which[order], gain[order], moved)
-        stirred = np.zeros(frame.n, np.int8)
-        stirred[nodes] = WAITING
-        stirred[moved] = MOVED
+        activity = np.zeros(frame.n, np.int8)
+        activity[nodes] = WAITING
+        activity[moved] = MOVED
         if not moved.any():
             break
     return without_empty(state)

@@ -43,7 +43,7 @@ class Snapshot(NamedTuple):
     send: np.ndarray
     receive: np.ndarray
     communities: tuple  # the fields of the state from size on
-    stirred: np.ndarray  # (n,) int8, which nodes moved or wait for a move
+    activity: np.ndarray  # (n,) int8, which nodes moved or wait for a move
 
 
 class Partners(NamedTuple):
@@ -135,10 +135,10 @@ def tally(shard: Shard, snapshot: Snapshot):
 
 
 def propose(shard: Shard, snapshot: Snapshot):
-    """The best flip of each own node that gains: (node, community, gain). Looks where something stirred."""
+    """The best flip of each own node that gains: (node, community, gain). Looks where nodes moved or wait."""
     problem, state, own = unfold(shard, snapshot)
     which, gain = np.full(own, -1), np.zeros(own)
-    propose_rows(open_workspace(problem, state), own, snapshot.stirred[shard.nodes], which, gain)
+    propose_rows(open_workspace(problem, state), own, snapshot.activity[shard.nodes], which, gain)
     found = np.flatnonzero(which >= 0)
     return shard.nodes[found], which[found], gain[found]
 

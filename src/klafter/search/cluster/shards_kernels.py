@@ -10,15 +10,15 @@ MOVED, WAITING = 1, 2  # a node that flipped, and one whose flip lost to a neigh
 
 
 @kernel
-def propose_rows(ws, own, stirred, which, gain):
+def propose_rows(ws, own, activity, which, gain):
     """The best flip of nodes 0..own that wait, moved, or have a linked or hidden partner that moved."""
     scratch = flip_scratch(ws)
     for i in range(own):
-        active = stirred[i] > 0
+        active = activity[i] > 0
         for p in range(ws.start[i], ws.start[i + 1]):
-            active |= stirred[ws.node[p]] == MOVED
+            active |= activity[ws.node[p]] == MOVED
         for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
-            active |= stirred[ws.hidden_node[p]] == MOVED
+            active |= activity[ws.hidden_node[p]] == MOVED
         if active:
             which[i], gain[i] = best_flip(ws, i, scratch)
 

@@ -10,6 +10,7 @@ from klafter.jit.decorators import bare, kernel
 
 TINY_GAIN = 1e-9  # below this a gain is rounding
 PASSES = 20  # over one row before the next node has its turn
+DEAREST = 1e6  # rise of Q by leaving, beyond which a swap's gain would be the small difference of large numbers
 
 
 @bare
@@ -79,6 +80,8 @@ def swap_row(ws, i, thresholds):
         if not ws.z[k, i] or ws.size[k] == 1:
             continue
         gone = flip_gain(ws, i, k, thresholds)
+        if gone < -DEAREST:
+            continue
         apply_flip(ws, i, k)
         for m in range(n_communities):
             if m != k and not ws.z[m, i] and ws.size[m] > 0:

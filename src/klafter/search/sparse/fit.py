@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +24,8 @@ from klafter.search.sparse.moves.off_diagonal import refine
 from klafter.search.sparse.score import score
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
-from klafter.search.sparse.weights import objective
 
+CYCLES = 12  # of the moves and of learning counts, at most
 LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links would have t = 0, and one alone 0 / 0
 
 
@@ -52,8 +53,16 @@ class Task(NamedTuple):
     point: ExposureDraw | None
 
 
+class Found(NamedTuple):
+    """A state, its score F, and whether the price of the cover is that of learned counts."""
+
+    state: State
+    score: float
+    counts: bool
+
+
 class Outcome(NamedTuple):
-    """Where a search ended, and how it came there: history tells the objective Q that its moves lower."""
+    """Where a search ended, and how it came there."""
 
     problem: Problem
     state: State
@@ -81,43 +90,65 @@ def search(settings: Settings, graph: Graph, callback, task: Task, stop) -> Outc
     history: list[Step] = []
     told = False  # to stop
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+        judge = partial(judged, settings.prior, problem, pool=pool)
 
-        def note(t, state):
-            value = objective(problem, state, pool)
-            history.append(Step(task.run, t, time.perf_counter() - begun, value, len(state.size)))
-            return value
+        def note(t, found):
+            history.append(Step(task.run, t, time.perf_counter() - begun, found.score, len(found.state.size)))
 
-        def done(t, state):
+        def step(here):
+            there = judge(sparse.step(problem, here.state, rng, pool))
+            return there if there.score < here.score else here
+
+        def done(t, found):
             nonlocal told
-            value, size = note(t + 1, state), len(state.size)
-            told = bool(callback(Progress("search", task.run, task.n_runs, t + 1, settings.max_iter, value, size)))
+            note(t + 1, found)
+            size = len(found.state.size)
+            told = bool(
+                callback(Progress("search", task.run, task.n_runs, t + 1, settings.max_iter, found.score, size))
+            )
             if told and stop is not None:  # the other searches are not to begin
                 stop.set()
-            return told or history[-2].objective - value <= settings.tol * abs(value)
+            return told or history[-2].objective - found.score <= settings.tol * abs(found.score)
 
         first = sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
-        note(0, first)
-        state = iterate(lambda state: sparse.step(problem, state, rng, pool), first, settings.max_iter, done, stop)
+        found = judge(first)
+        note(0, found)
+        found = iterate(step, found, settings.max_iter, done, stop)
         converged = len(history) <= settings.max_iter
-        stopped = told or (stop is not None and stop.is_set())
-        best = sparse.end(problem, state, rng, pool, bridges=settings.bridges and not stopped)
-        if not best.affinities.diagonal and best is not state:
-            note(len(history), best)
-        elif best is not state:
-            history[-1] = history[-1]._replace(objective=objective(problem, best, pool), n_communities=0)
-        return Outcome(problem, *_judged(settings, problem, best, history, converged, pool))
+        if not (told or (stop is not None and stop.is_set())):
+            last = min(found, *endings(settings, problem, found, rng, pool), key=lambda each: each.score)
+            if last is not found:
+                found = last
+                note(len(history), found)
+    return Outcome(problem, found.state, history, converged, found.score, found.counts)
 
 
-def _judged(settings: Settings, problem: Problem, state: State, history: list[Step], converged: bool, pool):
-    """The state by the prior on covers that is asked for, or by the one with the lower score."""
-    found = []
-    if settings.prior != "counts" or problem.temperature == 0.0:
-        found.append((score(problem, state, pool), False, state))
-    if settings.prior != "buffet" and problem.temperature > 0.0:
-        other, value = learn_counts(problem, state, pool)
-        found.append((value, True, other))
-    value, counts, best = min(found, key=lambda each: each[0])
-    return best, history, converged, value, counts
+def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> Found:
+    """The score of a state by the prior on covers that is asked for, or by the one with the lower score."""
+    priors = (
+        [False] if prior == "buffet" or problem.temperature == 0.0 else [True] if prior == "counts" else [False, True]
+    )
+    return min((Found(state, score(problem, state, pool, counts=c), c) for c in priors), key=lambda each: each.score)
+
+
+def endings(settings: Settings, problem: Problem, found: Found, rng, pool: ThreadPool) -> list[Found]:
+    """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
+
+    Where nodes joined communities by learned counts the other moves may go on from there, and counts be learned anew,
+    as long as the score falls.
+    """
+    judge = partial(judged, settings.prior, problem, pool=pool)
+    ends = [judge(sparse.end(problem, found.state, rng, pool, bridges=settings.bridges))]
+    if settings.prior == "buffet" or problem.temperature == 0.0:
+        return ends
+    here = min(found, *ends, key=lambda each: each.score)
+    other, value = learn_counts(problem, here.state, pool)
+    for _ in range(CYCLES if len(other.size) else 0):
+        again, there = learn_counts(problem, sparse.step(problem, other, rng, pool), pool)
+        if there >= value - settings.tol * abs(value):
+            break
+        other, value = again, there
+    return [*ends, Found(other, value, True)]
 
 
 def warm(settings: Settings, point: ExposureDraw, problem: Problem) -> State:
@@ -138,9 +169,9 @@ def adapt_to(settings: Settings, point: ExposureDraw, change: Change, rng: np.ra
             state = refine(problem, state, rng, pool)
         elif len(change.nodes):
             state = adapt(problem, state, change.nodes, rng, pool)
-        value = objective(problem, state, pool)
-        history = [Step(0, 1, time.perf_counter() - began, value, len(state.size))]
-        return Outcome(problem, *_judged(settings, problem, state, history, True, pool))
+        found = judged(settings.prior, problem, state, pool)
+    history = [Step(0, 1, time.perf_counter() - began, found.score, len(state.size))]
+    return Outcome(problem, state, history, True, found.score, found.counts)
 
 
 def posterior_draws(settings: Settings, graph: Graph, draws: list[ExposureDraw]) -> list[ExposureDraw]:

@@ -19,14 +19,23 @@ LOG_2_PI = np.log(2 * np.pi)
 
 
 def score(problem: Problem, state: State, pool: ThreadPool | None = None, *, counts: bool = False) -> float:
-    """F, with the buffet's price of the cover or that of learned counts; at T = 0 the objective."""
+    """F, with the buffet's price of the cover or that of learned counts."""
+    return given_cover(problem, state, pool) + cover_price(problem, state, counts)
+
+
+def cover_price(problem: Problem, state: State, counts: bool) -> float:
+    """lambda^2 K and T times the price of the memberships."""
+    return counts_price(problem, state) if counts else float(prices(problem, state.size).sum())
+
+
+def given_cover(problem: Problem, state: State, pool: ThreadPool | None = None) -> float:
+    """F without the price of the cover."""
     sums = totals(problem, state, pool or ThreadPool(1), with_fit=True)
     entries = np.concatenate([state.strength, state.affinities.value, [state.background]])
     value = -sums.fit + entries @ sums.pairs + factor_prior(problem, state)
-    price = counts_price(problem, state) if counts else prices(problem, state.size).sum()
     pairs = problem.pair_weight * n_alive(state) * (n_alive(state) - 1)
     which = n_off_diagonal(state.affinities) * (problem.penalty + problem.temperature * np.log(max(pairs, 1.0)))
-    return float(value + price + which + problem.temperature * evidence(problem, entries, sums))
+    return float(value + which + problem.temperature * evidence(problem, entries, sums))
 
 
 def evidence(problem: Problem, entries: np.ndarray, sums: Totals) -> float:

@@ -1,11 +1,13 @@
 """Off-diagonal affinities: births and deaths of single ones, and the search that takes them in turns with other moves.
 
-A pair of communities whose links owe C to the background, among pairs for which it expects e V, gains at least
-C log(C / (e V)) - C + e V from an affinity between them. If that is below the price for every pair, nothing else is
-done. Otherwise affinities are taken by their exact gain.
+Where the responsibilities of the background for the links between two communities sum to C, and it expects e V there,
+an affinity between the two gains at least C log(C / (e V)) - C + e V. If that is below the price for every pair,
+nothing else is done. Otherwise affinities are taken by their exact gain.
 """
 
 # ruff: noqa: E741 - k and l are communities, as in the papers
+
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -70,10 +72,10 @@ def off_diagonal_round(problem: Problem, state: State, pool: ThreadPool) -> Stat
 
 
 def exchanges(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, int]:
-    """Births, merges, reassignments and deaths of communities."""
+    """Births and deaths of communities, merges and reassignments of those that changed since they were last split."""
     state, made = births(problem, state, rng, pool)
     state = without_empty(state)
-    for move in (merges, reassigns, deaths):
+    for move in (partial(merges, local=True), partial(reassigns, local=True), deaths):
         state, more = move(problem, state, pool)
         state, made = without_empty(state), made + more
     return state, made
