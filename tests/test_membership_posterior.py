@@ -1,6 +1,6 @@
 """Probabilities of memberships: the sweep against all covers of small graphs, and what models say of their nodes."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import oracles
@@ -14,7 +14,7 @@ from klafter.core.problem import copy_state
 from klafter.datasets import load_karate, make_lfrm
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter
 from klafter.models.known import count_posterior
-from klafter.models.matching import average_memberships, match_columns
+from klafter.models.matching import average_memberships, jaccard, match_columns
 from klafter.sampling.membership_kernels import sweep_memberships
 from klafter.sampling.membership_posterior import membership_posterior
 
@@ -120,3 +120,14 @@ def test_the_interval_leaves_out_as_much_below_as_above():
     assert model.n_communities_interval(0.5) == (25, 75)
     with pytest.raises(ValueError, match="level between 0 and 1; it is 90"):
         model.n_communities_interval(90)
+
+
+def test_arrays_and_sparse_arrays_are_matched_alike():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        one, other = ((rng.random((12, k)) < 0.3).astype(np.int8) for k in (4, 6))
+        dense, thin = match_columns(one, other), match_columns(sparse.csr_array(one), sparse.csr_array(other))
+        overlap = jaccard(one, other).toarray()
+        assert overlap[dense].sum() == pytest.approx(overlap[thin].sum())
+        best = max(sum(overlap[i, p[i]] for i in range(4)) for p in permutations(range(6), 4))
+        assert overlap[dense].sum() == pytest.approx(best)
