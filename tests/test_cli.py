@@ -10,7 +10,9 @@ import klafter
 from klafter.cli import app as cli_app
 from klafter.cli.facts import in_order
 from klafter.cli.fitting import MODELS
+from klafter.cli.inspect_model import show_communities
 from klafter.cli.screen import column_widths, plain
+from klafter.models import Choice
 
 HOSTILE = "[red]x[/red]"
 BELL = "evil\x1b[31m\x07\u202ename"
@@ -96,7 +98,17 @@ def test_communities(folder):
     found = {frozenset(item["members"]) for item in document["communities"]}
     assert found == {frozenset(members) for members in model.communities()}
     assert all(item["size"] == len(item["members"]) for item in document["communities"])
+    assert all(item["name"] == model.community_names_[item["number"]] for item in document["communities"])
     assert set(document["unassigned"]) == model.unassigned()
+    assert [choice["node"] for choice in document["first_choices"]] == document["unassigned"]
+    assert all(0 <= choice["probability"] <= 1 for choice in document["first_choices"])
+
+
+def test_behind_a_node_in_none_stands_its_first_choice(capsys):
+    choice = Choice("hal", 1, 0.123, 0.9)
+    found = [{"number": 1, "name": "a", "size": 1, "density": None, "members": ["a"], "shared": []}]
+    show_communities(found, ["hal", "ida"], 12, {"hal": choice})
+    assert "In none, 2: hal (first 1, 12%), ida" in capsys.readouterr().out
 
 
 def test_hostile_names_are_shown_as_text(folder):

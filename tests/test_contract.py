@@ -85,6 +85,15 @@ def test_every_graph_works_or_is_refused_in_a_sentence(estimator, graph):
     assert np.isfinite(model.score(pairs, np.array([1.0, 0.0])))
     assert model.memberships_.shape == (graph.n_nodes, model.n_communities_)
     assert len(model.communities()) == model.n_communities_
+    assert model.membership_proba_.shape == model.memberships_.shape
+    assert model.membership_proba_.min() >= 0 if model.n_communities_ else True
+    assert model.membership_proba_.max() <= 1 + 1e-6 if model.n_communities_ else True
+    assert model.labels_.shape == (graph.n_nodes,)
+    assert all(0 <= k < max(model.n_communities_, 1) for k in model.partition().values())
+    assert len(model.first_choices()) == (len(model.unassigned()) if model.n_communities_ else 0)
+    assert len(model.communities(threshold=0.5)) == model.n_communities_
+    assert model.n_communities_posterior_["probability"].sum() == pytest.approx(1.0)
+    assert model.n_communities_interval(0.5)[0] <= model.n_communities_interval(0.5)[1]
     assert all(0 <= link[2] <= 1 for link in model.top_links(3))
     assert model.sample(random_state=0).n_nodes == graph.n_nodes
     assert "probability" in str(model.explain(0, 1))

@@ -69,3 +69,17 @@ def test_json_is_read_again_here_and_by_networkx(tmp_path, directed):
     assert again.attributes["communities"].tolist() == ["0", "0;1", ""]
     document = json.loads((tmp_path / "g.json").read_text())
     assert type(nx.node_link_graph(document, edges="links")) is (nx.DiGraph if directed else nx.Graph)
+
+
+def test_names_of_communities_go_with_their_members(tmp_path):
+    graph = Graph([[0, 1, 0], [1, 0, 0], [0, 0, 0]], labels=["ann", "bob", "eve"])
+    memberships, names = [[1, 0], [1, 1], [0, 0]], ["choir", "chess"]
+    write_graph(graph, tmp_path / "g.csv", memberships, names)
+    lines = (tmp_path / "g.csv").read_text().split()
+    assert lines == ["node,community,name", "ann,0,choir", "bob,0,choir", "bob,1,chess", "eve,,"]
+    write_graph(graph, tmp_path / "g.json", memberships, names)
+    nodes = json.loads((tmp_path / "g.json").read_text())["nodes"]
+    assert [node["community_name"] for node in nodes] == ["choir", "choir", ""]
+    write_graph(graph, tmp_path / "g.graphml", memberships, names)
+    assert "chess" not in (tmp_path / "g.graphml").read_text()
+    assert "choir" in (tmp_path / "g.graphml").read_text()

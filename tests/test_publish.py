@@ -13,21 +13,22 @@ from klafter.models.publish import published
 ROOT = Path(klafter.__file__).parent
 SHARED = {
     "link_", "response_", "point_", "draws_", "restarts_", "memberships_", "affinities_", "objective_", "history_",
-    "n_iter_", "precision_", "notes_", "graph_", "n_communities_", "fit_seconds_",
+    "n_iter_", "precision_", "notes_", "graph_", "n_communities_", "fit_seconds_", "membership_proba_",
+    "n_communities_posterior_", "community_names_",
 }  # fmt: skip
 QUICK = {"n_init": 1, "max_iter": 2, "random_state": 0}
 SWEEPS = {"n_burn": 2, "n_draws": 4, "random_state": 0}
 SAMPLED = {"chains_", "trace_", "n_burned_", "sweep_seconds_"}
 CHOSEN = {"cv_results_", "best_index_", "best_params_", "best_score_", "best_estimator_"}
-SEARCHED = {"converged_", "prior_", "finest_", "levels_"}
+DENSE = {"converged_", "prior_", "finest_", "levels_"}
 MODELS = {
-    "logit": (KLafter(**QUICK, n_smooth=0), SEARCHED),
-    "exposure": (KLafter(**QUICK, link="exposure"), {"converged_", "prior_", "background_"}),
+    "logit": (KLafter(**QUICK, n_smooth=0), DENSE),
+    "exposure": (KLafter(**QUICK, link="exposure"), {"converged_", "background_", "prior_"}),
     "paper": (KLafter.paper(max_iter=3, random_state=0), set()),
     "irm": (IRM(**SWEEPS), SAMPLED),
     "mmsb": (MMSB(n_communities=3, **SWEEPS), SAMPLED | {"selection_", "n_roles_"}),
     "epm": (EPM(n_communities=5, **SWEEPS), SAMPLED),
-    "cv": (KLafterCV([0.0], cv=2, estimator=KLafter(**QUICK, n_smooth=0), random_state=0), SEARCHED | CHOSEN),
+    "cv": (KLafterCV([0.0], cv=2, estimator=KLafter(**QUICK, n_smooth=0), random_state=0), DENSE | CHOSEN),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from report_models import told, two_groups
 
 import klafter as kl
-from klafter.datasets import make_overlapping
+from klafter.datasets import make_lfrm, make_overlapping
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install selenium")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -120,6 +120,41 @@ def test_loads_without_errors_or_requests(browser, small):
     messages = [json.loads(line["message"])["message"] for line in browser.get_log("performance")]
     asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
     assert [url for url in asked if not url.startswith(("file:", "data:", "chrome:"))] == []
+
+
+@pytest.fixture(scope="module")
+def levelled(tmp_path_factory):
+    graph, _ = make_lfrm(60, 4, memberships=(1, 1), random_state=1)
+    model = kl.KLafter(n_init=2, n_smooth=0, random_state=0).fit(graph)
+    return model, kl.report(model, tmp_path_factory.mktemp("page") / "levels.html")
+
+
+def slide(browser, value):
+    browser.execute_script(
+        "const s = document.getElementById('level'); s.value = arguments[0]; s.dispatchEvent(new Event('input'))", value
+    )
+
+
+def test_the_slider_recolours_the_network_and_lists_the_communities_of_the_level(browser, levelled):
+    model, path = levelled
+    open_page(browser, path)
+    before, details = pixels(browser), "#details"
+    assert f"{model.n_communities_} communities, as in the report" in all_of(browser, "#level-text")[0].text
+    slide(browser, 0)
+    assert "1 community" in all_of(browser, "#level-text")[0].text
+    assert "Level of 1 community" in all_of(browser, details)[0].text
+    assert len(all_of(browser, ".level-list li")) == 1
+    assert pixels(browser) != before
+    click(browser, "#level-home")
+    assert pixels(browser) == before
+    slide(browser, 0)
+    click(browser, "#community-table .chip")  # a community of the report's level
+    assert "as in the report" in all_of(browser, "#level-text")[0].text
+    assert browser.get_log("browser") == []
+
+
+def test_without_other_levels_there_is_no_slider(opened):
+    assert not all_of(opened, "#levels")[0].is_displayed()
 
 
 def test_every_section_has_something_to_show(opened):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from klafter.datasets import make_overlapping
+from klafter.models.cover import as_cover
 from klafter.report import network
-from klafter.report.memberships import as_cover
 
 
 def test_the_strongest_links_come_first_and_leave_nobody_out(monkeypatch):

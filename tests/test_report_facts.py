@@ -8,12 +8,12 @@ from scipy.stats import hypergeom
 
 from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
+from klafter.models.cover import as_cover
+from klafter.models.enrichment import as_categories, enriched_values
+from klafter.models.stability import community_stability, main_loadings
 from klafter.report.communities import community_table, overlap_table
-from klafter.report.enrichment import as_categories, enriched_values
 from klafter.report.facts import gather
-from klafter.report.fit import community_stability, main_loadings
 from klafter.report.matrices import community_order, matrices
-from klafter.report.memberships import as_cover
 from klafter.report.network import draw_overview
 
 
@@ -133,6 +133,8 @@ def test_all_facts_of_a_small_model():
     assert facts.summary.n_overlapping == 1
     assert facts.summary.n_unassigned == 1
     assert facts.nodes.memberships[3] == [0, 1]
+    assert facts.nodes.first == {7: (0, 0.0)}
+    assert [c.name for c in facts.communities] == ["a, b", "d, e"]
     assert facts.nodes.attributes["age"][0][facts.nodes.attributes["age"][1][5]] == "5"
     assert facts.held.predictors[0].name == "Told"
     assert facts.held.predictors[0].measures["roc_auc"] == 1.0

@@ -1,4 +1,4 @@
-"""Row resets of the sparse engine: the fall that is told is the fall of Q, nodes of several communities join all."""
+"""Row resets of the sparse engine: the fall that is told is that of Q, and nodes of several communities join all."""
 
 import numpy as np
 import pytest

@@ -54,7 +54,9 @@ def tell_story(model, path: Path, page: Path | None, reason: str) -> None:
     from klafter.cli.facts import describe_communities, in_order
 
     say(f"Found {model.n_communities_} overlapping communities in {model.fit_seconds_:.1f} s.")
-    show_communities(describe_communities(model), in_order(model.unassigned()), 12)
+    show_communities(
+        describe_communities(model), in_order(model.unassigned()), 12, {c.node: c for c in model.first_choices()}
+    )
     show_links(model)
     if reason:
         say(reason)

@@ -31,7 +31,7 @@ def export(
     fitted = load_model(model)
     from klafter.graph import write_graph
 
-    write_graph(fitted.graph_, output, fitted.memberships_)
+    write_graph(fitted.graph_, output, fitted.memberships_, fitted.community_names_)
     if as_json:
         print_json({"file": str(output), "nodes": fitted.graph_.n_nodes, "communities": fitted.n_communities_})
     elif not quiet:
@@ -42,6 +42,7 @@ def report(
     model: Model,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    level: Annotated[int | None, typer.Option(min=1, help="How many communities to show, coarser or finer.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -55,7 +56,7 @@ def report(
     """
     check_output(output, str(model))
     report_function()
-    write_report(load_model(model), output, title)
+    write_report(load_model(model, level), output, title)
     if as_json:
         print_json({"file": str(output), "bytes": output.stat().st_size})
     elif not quiet:

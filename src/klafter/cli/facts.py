@@ -12,21 +12,22 @@ from klafter.cli.sentences import in_shell_words
 
 def describe_communities(model) -> list[dict[str, Any]]:
     """The communities of a model, largest first; members by label, tightest first."""
+    from klafter.models.cover import as_cover
     from klafter.report.communities import community_table
-    from klafter.report.memberships import as_cover
 
     graph, cover = model.graph_, as_cover(model.memberships_)
     several = np.diff(cover.indptr) > 1
     found = [
         {
             "number": item.number,
+            "name": item.name,
             "size": item.size,
             "links": item.inner_links,
             "density": item.density,
             "members": [graph.label(i) for i in item.members],
             "shared": [graph.label(i) for i in item.members if several[i]],
         }
-        for item in community_table(graph, cover)
+        for item in community_table(graph, cover, names=model.community_names_)
     ]
     return sorted(found, key=lambda item: (-item["size"], item["number"]))
 

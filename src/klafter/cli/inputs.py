@@ -83,11 +83,12 @@ def check_reading(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def load_model(path: Path) -> NetworkModel:
-    """A model that ``klafter fit`` wrote."""
+def load_model(path: Path, level: int | None = None) -> NetworkModel:
+    """A model that ``klafter fit`` wrote, with so many communities if one of its levels has them."""
     from klafter.models import load
 
-    return load(path)
+    model = load(path)
+    return model if level is None else model.at_level(level)
 
 
 def check_output(path: Path, source: str | None = None) -> Path:

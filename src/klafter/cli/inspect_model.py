@@ -20,11 +20,13 @@ PARTS = 20  # of an explanation on the screen
 def communities(
     model: Model,
     members: Annotated[int, typer.Option(min=0, help="Members to name for each; 0 for all.")] = 12,
+    level: Annotated[int | None, typer.Option(min=1, help="How many communities to show, coarser or finer.")] = None,
     as_json: Json = False,
 ) -> None:
     """Show who belongs together: largest community first, tightest members first.
 
-    A member with a star is in other communities as well.
+    A member with a star is in other communities as well. Behind a node in none stands the community that it would join
+    first, and how probable it is that it is a member.
 
     **Examples**
 
@@ -32,28 +34,39 @@ def communities(
 
     `klafter communities friends.npz --members 0`
 
+    `klafter communities friends.npz --level 3`
+
     `klafter communities friends.npz --json > communities.json`
     """
     from klafter.cli.facts import describe_communities, in_order
 
-    fitted = load_model(model)
+    fitted = load_model(model, level)
     found, alone = describe_communities(fitted), in_order(fitted.unassigned())
+    choices = {choice.node: choice for choice in fitted.first_choices()}
     if as_json:
-        print_json({"communities": found, "unassigned": alone})
+        first = [choices[label]._asdict() for label in alone if label in choices]
+        print_json({"communities": found, "unassigned": alone, "first_choices": first})
         return
-    show_communities(found, alone, members)
+    show_communities(found, alone, members, choices)
 
 
-def show_communities(found: list, alone: list, members: int) -> None:
-    """The table of communities."""
+def show_communities(found: list, alone: list, members: int, choices: dict | None = None) -> None:
+    """The table of communities, and where those in none would go."""
     columns: list[Column] = [
         ("community", NUMBER),
+        ("name", {}),
         ("size", NUMBER),
         ("density", NUMBER),
         ("members, * also elsewhere", {}),
     ]
     rows = [
-        (item["number"], item["size"], _share(item["density"]), name_members(item["members"], members, item["shared"]))
+        (
+            item["number"],
+            item["name"],
+            item["size"],
+            _share(item["density"]),
+            name_members(item["members"], members, item["shared"]),
+        )
         for item in found
     ]
     if found:
@@ -61,7 +74,9 @@ def show_communities(found: list, alone: list, members: int) -> None:
     else:
         say("No communities: how much each node links in general explains this network best.")
     if alone:
-        say(f"In none, {len(alone)}: {name_members(alone, 2 * members)}")
+        choices = choices or {}
+        first = {label: f"{label} (first {c.community}, {c.probability:.0%})" for label, c in choices.items()}
+        say(f"In none, {len(alone)}: {name_members([first.get(label, label) for label in alone], 2 * members)}")
 
 
 def _share(value: float | None) -> str:

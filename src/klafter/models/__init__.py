@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from klafter.models.lfrm import LFRM
     from klafter.models.mmsb import MMSB
     from klafter.models.paper import PaperKLafter
+    from klafter.models.places import Choice
     from klafter.prediction.explain import Explanation
     from klafter.search.progress import Progress, Step
 
@@ -21,6 +22,7 @@ __all__ = [
     "IRM",
     "LFRM",
     "MMSB",
+    "Choice",
     "Explanation",
     "KLafter",
     "KLafterCV",
@@ -32,6 +34,7 @@ __all__ = [
     "load",
 ]
 _HOMES = {
+    "Choice": "klafter.models.places",
     "Explanation": "klafter.prediction.explain",
     "KLafterCV": "klafter.models.cv",
     "ModelFileError": "klafter.models.files",

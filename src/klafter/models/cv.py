@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
@@ -204,10 +205,13 @@ class KLafterCV(NetworkModel):
         draws: Sequence[Draw] = self.best_estimator_._prediction_draws()
         return draws
 
+    def at_level(self, n_communities: int) -> KLafter:
+        """The best estimator with the communities of another of its levels."""
+        check_is_fitted(self, "best_estimator_")
+        return cast(KLafter, self.best_estimator_.at_level(n_communities))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the best estimator to a file; ``klafter.load`` gives it back as a KLafter."""
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self, "best_estimator_")
         self.best_estimator_.save(path)
 

@@ -17,6 +17,8 @@ from scipy import sparse
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
+from klafter.models.known import fill_in
+from klafter.models.names import name_communities
 
 FORMAT, VERSION = "klafter model", 2
 Header: TypeAlias = dict[str, Any]
@@ -104,6 +106,9 @@ def _rebuild(header: Header, arrays: Arrays) -> Any:
         model.point_ = _with_background(model.point_, model.graph_.directed)
         model.draws_ = [_with_background(draw, model.graph_.directed) for draw in model.draws_]
         model.restarts_ = model.draws_
+    fill_in(model)
+    if not hasattr(model, "community_names_"):
+        model.community_names_ = name_communities(model.graph_, model.memberships_)
     _check(model)
     return model
 
@@ -131,6 +136,10 @@ def _check(model: Any) -> None:
         raise ValueError("draws_")
     if model.memberships_.shape != (n, model.n_communities_):
         raise ValueError("memberships_")
+    if model.membership_proba_.shape != model.memberships_.shape:
+        raise ValueError("membership_proba_")
+    if len(model.community_names_) != model.n_communities_:
+        raise ValueError("community_names_")
     if model.response_ not in RESPONSES or not model.precision_ > 0:
         raise ValueError("response_")
 

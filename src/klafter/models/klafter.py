@@ -17,10 +17,15 @@ from klafter.core.problem import Problem, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.known import chances_of_cover
+from klafter.models.levels import Level
+from klafter.models.names import match_last, name_communities
 from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter
 from klafter.models.publish import Fitted, from_restarts, from_searches
+from klafter.sampling.lfrm import as_draw
 from klafter.sampling.smoothing import smooth
+from klafter.search.dense import engine as dense
 from klafter.search.descend import Outcome, Recipe, Task
 from klafter.search.parallel import run
 from klafter.search.progress import Callback, Progress
@@ -114,6 +119,15 @@ class KLafter(Growing):
     Attributes
     ----------
     memberships_ : (n, K) array of 0/1
+    membership_proba_ : (n, K) array, sparse where ``memberships_`` is
+        P(z_ik = 1 | links). Of the dense engine: sweeps of the restarts, their communities matched to those shown,
+        and, for a third of the weight, a short chain that keeps the communities and draws their members; at
+        temperature 0 the memberships. Of the sparse engine: the probability given all other memberships.
+    n_communities_posterior_ : dict of arrays ``n_communities`` and ``probability``
+        How many communities the sweeps have (of the buffet's posterior; those with sociality); see
+        ``n_communities_interval``. Of the sparse engine: the searches, weighed by exp(-objective).
+    community_names_ : list of str
+        After over-represented attribute values, else the two most central members.
     affinities_ : (K, K) array
     n_communities_ : int
     objective_ : float
@@ -306,7 +320,7 @@ class KLafter(Growing):
             if self.n_communities is None and has_price and not stop.is_set():
                 self._rebuild(tasks, outcomes, seeds.spawn(FINALISTS), partial(rebuilt, recipe, callback), client, stop)
         coarsen = self.n_communities is None and self.temperature > 0.0
-        return from_restarts(outcomes, link, unit, coarsen=coarsen)
+        return from_restarts(outcomes, link, unit, seeds.spawn(1)[0], coarsen=coarsen)
 
     def _counts(self, run: int, *, warm: bool = False) -> bool:
         """Whether a restart learns how many communities a node holds: where the score is to choose, every second.
@@ -371,7 +385,7 @@ class KLafter(Growing):
         from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
 
         if client is not None:
-            return distributed.fit_graph(self, graph, seeds, callback, client)
+            return self._with_posterior(distributed.fit_graph(self, graph, seeds, callback, client), graph)
         n_runs = self._n_runs(graph.n_nodes, SPARSE_RUNS) if graph.n_nodes <= SEVERAL_LIMIT else 1
         with announce_compilation():
             tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
@@ -380,7 +394,7 @@ class KLafter(Growing):
                 outcomes += run(
                     partial(large.search, self._sparse_settings(), graph, callback), tasks[len(outcomes) :], stop=stop
                 )
-        return from_searches(outcomes)
+        return self._with_posterior(from_searches(outcomes), graph)
 
     def _prediction_draws(self) -> Sequence[Draw]:
         """Of the sparse engine, which runs no chain around its optimum, the chances of memberships."""
@@ -412,6 +426,39 @@ class KLafter(Growing):
     def _optimum(self) -> Draw:
         """The cover with the lowest score, which may be finer than the one that is shown."""
         return getattr(self, "finest_", self.point_)
+
+    def _level_attributes(self, level: Level) -> dict[str, Any]:
+        """Weights, probabilities and names for the cover of another level of the dense engine."""
+        problem, unit = self._problem(self.graph_)
+        precision = self.precision_ * unit**2
+        law = problem.law._replace(precision=precision) if problem.law.quadratic else problem.law
+        problem = problem._replace(law=law, counts=self.prior_ == "counts")
+        z = level.memberships.toarray().astype(np.uint8)
+        with announce_compilation():
+            state = dense.init(problem, None, np.ascontiguousarray(z.T))
+            rng = np.random.default_rng(level.n_communities)
+            covers, finest = self._sweeps(), self.finest_.memberships.toarray()
+            chances = chances_of_cover(problem, state, covers, finest, rng)
+        point = as_draw(state, unit)
+        rows = np.arange(len(z))
+        same = match_last(self.memberships_, z, (rows, rows))
+        names = {k: self.community_names_[was] for k, was in same.items()}
+        return {
+            "point_": point,
+            "memberships_": z.astype(np.int8),
+            "membership_proba_": chances,
+            "affinities_": np.asarray(point.affinities),
+            "n_communities_": level.n_communities,
+            "objective_": level.score,
+            "community_names_": name_communities(self.graph_, z, names),
+        }
+
+    def _sweeps(self) -> list[Any]:
+        """Memberships of the draws that are sweeps of the model itself, see ``known.social_draws``."""
+        if self.n_smooth == 0 or self.temperature == 0.0:
+            return []
+        draws = [draw for draw in self.draws_ if isinstance(draw, LinearDraw)]
+        return [draw.memberships for draw in draws if not self.sociality or np.any(draw.sender)]
 
     def _warm_state(self, graph: Graph, previous: Graph, point: LinearDraw, unit: float) -> State:
         """The last optimum as a start of the dense engine; what it does not know yet begins at 0."""

@@ -34,10 +34,15 @@ def unpack(arrays: dict[str, Any]) -> list[Level]:
     ]
 
 
-def at_level(levels: list[Level], n_communities: int) -> sparse.csr_array:
-    """The memberships of the level with so many communities."""
-    for level in levels:
+def find_level(levels: list[Level], n_communities: int) -> int:
+    """Which of the levels has so many communities."""
+    for t, level in enumerate(levels):
         if level.n_communities == n_communities:
-            return level.memberships
+            return t
     known = ", ".join(str(level.n_communities) for level in levels)
     raise ValueError(f"There is no level of {n_communities!r} communities; this model has levels of {known}.")
+
+
+def at_level(levels: list[Level], n_communities: int) -> sparse.csr_array:
+    """The memberships of the level with so many communities."""
+    return levels[find_level(levels, n_communities)].memberships

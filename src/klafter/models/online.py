@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse as sp
@@ -13,7 +14,7 @@ from klafter.graph import Graph
 from klafter.graph.changes import change_graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
-from klafter.models.publish import from_searches, publish
+from klafter.models.publish import Fitted, from_searches, publish
 from klafter.search.progress import Callback
 
 if TYPE_CHECKING:
@@ -86,8 +87,17 @@ class Growing(NetworkModel):
         with announce_compilation():
             rng = np.random.default_rng(self._seeds())
             outcome = large.adapt_to(self._sparse_settings(), self.point_, change, rng)
-        publish(self, change.graph, from_searches([outcome]), time.perf_counter() - began)
+            fitted = self._with_posterior(from_searches([outcome]), change.graph)
+        publish(self, change.graph, fitted, time.perf_counter() - began)
         return self
+
+    def _with_posterior(self, fitted: Fitted, graph: Graph) -> Fitted:
+        """What the sparse engine found, and P(z_ik = 1 | all the rest): it has no sweeps to average."""
+        from klafter.search.sparse import fit as large
+
+        point = cast(ExposureDraw, fitted.point)
+        (draw,) = large.posterior_draws(self._sparse_settings(), graph, [point])
+        return replace(fitted, membership_proba=sp.csr_array(draw.memberships, dtype=np.float32))
 
     def _sparse_settings(self) -> Settings:
         """What the sparse engine is told of the parameters."""

@@ -13,6 +13,9 @@ from klafter.core.draws import Draw, LinearDraw
 from klafter.core.objective import objective
 from klafter.core.problem import BOUND, Problem, State
 from klafter.graph import Graph
+from klafter.models.known import count_posterior, distinct, fill_in, known_of_restarts
+from klafter.models.matching import average_memberships
+from klafter.models.names import known_rows, match_last, name_communities, new_order, reordered
 from klafter.sampling.chain import Chain, Recipe
 from klafter.sampling.lfrm import as_draw
 from klafter.search.descend import Outcome
@@ -38,6 +41,8 @@ class Fitted:
     n_iter: int
     precision: float = 1.0
     notes: list[str] = field(default_factory=list)
+    membership_proba: Any = None  # (n, K); None: nothing is known but the memberships
+    n_communities_posterior: dict[str, np.ndarray] | None = None  # None: nothing is known but their number
     more: dict[str, Any] = field(default_factory=dict)  # what only this kind of model has, by name
 
     def attributes(self) -> dict[str, Any]:
@@ -51,15 +56,33 @@ class Fitted:
 
 
 def publish(model: Any, graph: Graph, fitted: Fitted, seconds: float) -> None:
-    """Give an estimator the attributes of a fit, in place of those of an earlier one."""
+    """Give an estimator the attributes of a fit, in place of those of an earlier one.
+
+    Communities that the earlier one had keep their names and numbers.
+    """
+    fitted, names = _numbered(model, graph, fitted)
     for name in published(model):
         delattr(model, name)
     for name, value in fitted.attributes().items():
         setattr(model, name, value)
     model.graph_, model.labels_in_ = graph, graph.labels
     model.n_communities_ = fitted.memberships.shape[1]
+    fill_in(model)
+    model.community_names_ = name_communities(graph, model.memberships_, names)
     model.fit_seconds_ = seconds
     model._forget()
+
+
+def _numbered(model: Any, graph: Graph, fitted: Fitted) -> tuple[Fitted, dict[int, str]]:
+    """What was found, communities of an earlier fit with their numbers, and the names that they keep."""
+    last = getattr(model, "memberships_", None)
+    if last is None or not last.shape[1] or not fitted.memberships.shape[1] or "best_estimator" in fitted.more:
+        return fitted, {}
+    rows = known_rows(model.graph_, graph, last.shape[0])
+    match = match_last(last, fitted.memberships, rows)
+    order = new_order(match, fitted.memberships.shape[1])
+    names = {place: model.community_names_[match[k]] for place, k in enumerate(order.tolist()) if k in match}
+    return reordered(fitted, order), names
 
 
 def published(model: Any) -> list[str]:
@@ -74,8 +97,13 @@ def adopted(model: Any, **more: Any) -> Fitted:
     return Fitted(**own, more={**found, **more})
 
 
-def from_restarts(outcomes: list[Outcome], link: str, unit: float, *, coarsen: bool = True) -> Fitted:
-    """Of the dense engine: the best restart gives the communities, at the level shown first, all of them the draws."""
+def from_restarts(
+    outcomes: list[Outcome], link: str, unit: float, seed: np.random.SeedSequence, *, coarsen: bool = True
+) -> Fitted:
+    """Of the dense engine: the best restart gives the communities, at the level shown first, all of them the draws.
+
+    ``seed`` is that of the sweeps that say how probable memberships are.
+    """
     order = np.argsort([outcome.score for outcome in outcomes], kind="stable")
     best = outcomes[order[0]]
     restarts = [as_draw(outcome.state, unit) for outcome in outcomes]
@@ -93,6 +121,7 @@ def from_restarts(outcomes: list[Outcome], link: str, unit: float, *, coarsen: b
         n_iter=best.history[-1].step,
         precision=best.problem.law.precision / unit**2,
         notes=_at_bound(best.state, unit, "links there are all present or all absent"),
+        **known_of_restarts(outcomes, best, path[shown].state, np.random.default_rng(seed)),
         more={
             "converged": best.converged,
             "prior": "counts" if best.problem.counts else "buffet",
@@ -134,6 +163,7 @@ def from_searches(outcomes: list[Any]) -> Fitted:
         objective=best.score,
         history=[line for outcome in outcomes for line in outcome.history],
         n_iter=best.history[-1].step,
+        n_communities_posterior=count_posterior(*_weighed(outcomes)),
         more={
             "converged": best.converged,
             "background": point.background,
@@ -142,9 +172,16 @@ def from_searches(outcomes: list[Any]) -> Fitted:
     )
 
 
+def _weighed(outcomes: list[Any]) -> tuple[list[int], np.ndarray]:
+    """The number of communities of each search, and its weight exp(-score)."""
+    scores = np.array([outcome.score for outcome in outcomes])
+    return [len(outcome.state.size) for outcome in outcomes], np.exp(scores.min() - scores)
+
+
 def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: float, **more: Any) -> Fitted:
     """Of a sampler: the best sweep gives the communities, the draws of all chains the predictions."""
     engine, peaks = recipe.engine, [chain.peak for chain in chains]
+    draws = [draw for chain in chains for draw in chain.kept(recipe, graph)]
     density, best = max(peaks, key=lambda peak: peak[0])
     point, memberships = _point(engine, graph, best)
     size = memberships.shape[1]
@@ -156,7 +193,7 @@ def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: fl
         link=engine.response,
         response=engine.response,
         point=point,
-        draws=[draw for chain in chains for draw in chain.kept(recipe, graph)],
+        draws=draws,
         restarts=[_point(engine, graph, state)[0] for _, state in peaks],
         memberships=memberships,
         affinities=np.asarray(point.affinities)[:size, :size],
@@ -164,6 +201,8 @@ def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: fl
         history=[line for chain in chains for line in _history(chain)],
         n_iter=max(len(chain.density) for chain in chains),
         precision=precision,
+        membership_proba=average_memberships(memberships, (engine.held(draw) for draw in draws)),
+        n_communities_posterior=count_posterior([size for chain in chains for size in _sampled(chain)]),
         more={
             "chains": chains,
             "trace": trace,
@@ -212,19 +251,9 @@ def _point(engine: Any, graph: Graph, state: Any) -> tuple[LinearDraw, np.ndarra
     return draw._replace(memberships=loadings, affinities=affinities), members[:, keep].astype(np.int8)
 
 
-def distinct(members: np.ndarray) -> np.ndarray:
-    """Columns with members, each set of members once, largest first.
-
-    Examples
-    --------
-    >>> distinct(np.array([[1, 0, 1, 1], [0, 0, 0, 1]])).tolist()
-    [3, 0]
-    """
-    seen: dict[bytes, int] = {}
-    for k in np.flatnonzero(members.any(axis=0)).tolist():
-        seen.setdefault(np.ascontiguousarray(members[:, k]).tobytes(), k)
-    keep = np.array(list(seen.values()), np.int64)
-    return keep[np.argsort(-members[:, keep].sum(axis=0, dtype=np.int64), kind="stable")]
+def _sampled(chain: Chain) -> list[int]:
+    """The number of communities after each sweep that was not burn-in, or after the last."""
+    return chain.n_communities[chain.n_burned :] or chain.n_communities[-1:] or [0]
 
 
 def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:

@@ -59,6 +59,10 @@ class Sampler(NetworkModel):
         Sweeps of each chain that were burn-in.
     chains_ : list of Chain
         Where each chain stopped; not saved to files.
+    membership_proba_ : (n, K) array
+        How often the draws have each membership, their communities matched to those of ``memberships_`` by overlap.
+    n_communities_posterior_ : dict of arrays ``n_communities`` and ``probability``
+        How often the sweeps after the burn-in have so many communities; see ``n_communities_interval``.
     memberships_, affinities_, n_communities_, history_, labels_in_
         As in ``KLafter``.
     objective_ : float

@@ -11,6 +11,7 @@ _HOMES = {
     "plot_adjacency": "figures",
     "plot_affinities": "figures",
     "plot_history": "figures",
+    "plot_levels": "figures",
     "plot_memberships": "figures",
     "plot_network": "figures",
     "plot_path": "figures",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.report.enrichment import Enriched, enriched_values
-from klafter.report.memberships import entries, inner_degrees, pattern, rows, sizes
+from klafter.models.cover import entries, inner_degrees, pattern, rows, sizes
+from klafter.models.enrichment import Enriched, enriched_values
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Community:
     """One community; members and overlaps are rows of the graph and numbers of communities."""
 
     number: int
+    name: str
     size: int
     inner_links: int
     density: float | None  # of the observed dyads inside; None when there are none
@@ -30,7 +33,9 @@ class Community:
     stability: float | None = None
 
 
-def community_table(graph: Graph, z: sparse.csr_array, affinities=None, stability=None) -> list[Community]:
+def community_table(
+    graph: Graph, z: sparse.csr_array, affinities: Any = None, stability: Any = None, names: Sequence[str] | None = None
+) -> list[Community]:
     """Every community of a cover, in the model's order."""
     member = pattern(z)
     inner = inner_degrees(pattern(graph.links), member)
@@ -49,6 +54,7 @@ def community_table(graph: Graph, z: sparse.csr_array, affinities=None, stabilit
         table.append(
             Community(
                 number=k,
+                name=names[k] if names else "",
                 size=size,
                 inner_links=links,
                 density=links / dyads if dyads > 0 else None,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from klafter.core.responses import RESPONSES
+from klafter.models import Choice
+from klafter.models.cover import as_cover, pattern, rows
+from klafter.models.enrichment import show_value
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
-from klafter.report.enrichment import show_value
-from klafter.report.fit import Run, Setting, community_stability, parameters, runs, settings_tried
+from klafter.report.fit import Run, Setting, parameters, runs, settings_tried
 from klafter.report.held_out import HeldOut, evaluate_held_out
+from klafter.report.levels import LevelFacts, describe_levels
 from klafter.report.matrices import Matrices, matrices
-from klafter.report.memberships import as_cover, pattern, rows
 from klafter.report.network import NODES, Network, Overview, draw_network, draw_overview
 from klafter.report.palette import community_colours
 from klafter.report.suggestions import Suggestions, missing_links, surprising_links
@@ -51,6 +54,7 @@ class Nodes:
     degrees: list[int]
     memberships: list[list[int]]
     weights: list[list[float]] | None  # unless all memberships are whole
+    first: dict[int, tuple[int, float]]  # of nodes in none, the community they would join first and its probability
     attributes: dict[str, tuple[list[str], list[int]]]  # values, and a code for each node, -1 where unknown
 
 
@@ -82,21 +86,21 @@ class Facts:
     held: HeldOut | None
     missing: Suggestions
     surprising: Suggestions
+    levels: list[LevelFacts]  # those that a reader can choose from, where nodes are drawn
 
 
 def gather(model, held=None, title: str | None = None) -> Facts:
     """All facts of a fitted model; ``held`` are held-out pairs and their values."""
     graph, z = model.graph_, as_cover(model.memberships_)
     w = getattr(model, "affinities_", None)
-    stability = community_stability(z, getattr(model, "restarts_", None))
-    communities = community_table(graph, z, w, stability)
-    small = graph.n_nodes <= NODES
+    communities = community_table(graph, z, w, model.stability_, model.community_names_)
+    small, colours = graph.n_nodes <= NODES, community_colours([c.size for c in communities])
     return Facts(
         title=title or f"{type(model).__name__} on a network of {graph.n_nodes:,} nodes",
         summary=summarise(model, z),
-        nodes=describe_nodes(graph, z),
+        nodes=describe_nodes(graph, z, model.first_choices()),
         communities=communities,
-        colours=community_colours([c.size for c in communities]),
+        colours=colours,
         overlaps=overlap_table(z),
         network=draw_network(graph, z) if small else None,
         overview=None if small or not communities else draw_overview(graph, z, communities),
@@ -108,6 +112,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
         held=None if held is None else evaluate_held_out(model, held[0], held[1]),
         missing=missing_links(model, communities),
         surprising=surprising_links(model),
+        levels=describe_levels(model, colours) if small else [],
     )
 
 
@@ -137,8 +142,8 @@ def summarise(model, z: sparse.csr_array) -> Summary:
     )
 
 
-def describe_nodes(graph, z: sparse.csr_array) -> Nodes:
-    """Labels, degrees, memberships and attributes."""
+def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = ()) -> Nodes:
+    """Labels, degrees, memberships and attributes; where nodes in none would go."""
     links = pattern(graph.links)
     degree = np.asarray(links.sum(axis=1)).ravel()
     degree = degree + np.asarray(links.sum(axis=0)).ravel() if graph.directed else degree
@@ -148,6 +153,7 @@ def describe_nodes(graph, z: sparse.csr_array) -> Nodes:
         degrees=degree.astype(int).tolist(),
         memberships=rows(z),
         weights=None if whole else rows(z, values=True),
+        first={graph.index(c.node): (c.community, round(c.probability, 4)) for c in choices},
         attributes={name: _coded(column) for name, column in graph.attributes.items()},
     )
 

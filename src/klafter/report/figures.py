@@ -10,12 +10,14 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from klafter.models.cover import as_cover, entries, pattern, sizes
+from klafter.models.names import name_communities
 from klafter.report.fit import runs
 from klafter.report.held_out import score_predictor
 from klafter.report.matrices import community_order, probabilities
-from klafter.report.memberships import as_cover, entries, pattern, sizes
 from klafter.report.network import draw_network
 from klafter.report.palette import COLOURS, NOBODY, community_colours
+from klafter.report.tree import level_tree
 
 DRAWN = 3_000  # nodes of a figure that shows each of them
 
@@ -185,6 +187,37 @@ def plot_history(model, ax=None, *, quantity: str = "objective"):
         ink, width = (COLOURS[0], 1.8) if run is best else (NOBODY, 1)
         ax.plot(run.seconds, getattr(run, quantity), color=ink, lw=width, zorder=2 if run is best else 1)
     ax.set(xlabel="seconds", ylabel="objective" if quantity == "objective" else "communities")
+    return ax
+
+
+def plot_levels(model, ax=None):
+    """The tree of merges from the finest communities to one, as high as the score rises; the level shown is dashed.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        One that has ``levels()``: a KLafter on its dense engine.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    levels = model.levels()
+    if not levels[0].n_communities:
+        raise ValueError("plot_levels needs communities; this model found none.")
+    ax, tree = _axes(ax), level_tree(levels)
+    for t, up in enumerate(tree.parents):
+        low, high = tree.height[t], tree.height[t + 1]
+        for k, parent in enumerate(up):
+            x, to = tree.x[t][k], tree.x[t + 1][parent]
+            ax.plot([x, x, to], [low, high, high], color=COLOURS[0], lw=1.4, solid_joinstyle="miter")
+    shown = next(t for t, level in enumerate(levels) if level.shown)
+    if shown + 1 < len(levels):
+        ax.axhline((tree.height[shown] + tree.height[shown + 1]) / 2, color=NOBODY, lw=1, ls="--")
+    names = name_communities(model.graph_, levels[0].memberships)
+    ax.set_xticks(range(len(tree.order)), [names[k] for k in tree.order], rotation=45, ha="right")
+    ax.set(ylabel="rise of the score", xlabel="finest communities")
     return ax
 
 

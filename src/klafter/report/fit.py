@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-
-from klafter.report.memberships import pattern, sizes
 
 
 @dataclass(frozen=True)
@@ -37,37 +34,6 @@ def runs(model, most: int = 400) -> list[Run]:
             )
         )
     return found
-
-
-def community_stability(z: sparse.csr_array, restarts) -> np.ndarray | None:
-    """For each community, the F1 of its best match in another restart, averaged over those; None without others.
-
-    The restart that gave the communities is the one that matches them best, and is left out.
-    """
-    mine = pattern(z)
-    if len(restarts or []) < 2 or mine.shape[1] == 0:
-        return None
-    f1 = np.array([_best_f1(mine, main_loadings(draw.memberships)) for draw in restarts])
-    return np.delete(f1, np.argmax(f1.mean(axis=1)), axis=0).mean(axis=0)
-
-
-def main_loadings(memberships) -> sparse.csr_array:
-    """One where a node loads at least half as much as where it loads most: all memberships when they are 0/1."""
-    u = sparse.coo_array(memberships, dtype=float)
-    most = np.zeros(u.shape[0])
-    np.maximum.at(most, u.row, np.abs(u.data))
-    keep = (np.abs(u.data) >= 0.5 * most[u.row]) & (u.data != 0)
-    return sparse.csr_array((np.ones(keep.sum()), (u.row[keep], u.col[keep])), shape=u.shape)
-
-
-def _best_f1(x: sparse.csr_array, y: sparse.csr_array) -> np.ndarray:
-    """2 |A and B| / (|A| + |B|) of each community A of x with its best match B in y."""
-    best = np.zeros(x.shape[1])
-    overlap = sparse.coo_array(x.T @ y)
-    if overlap.nnz:
-        f1 = 2 * overlap.data / (sizes(x)[overlap.row] + sizes(y)[overlap.col])
-        np.maximum.at(best, overlap.row, f1)
-    return best
 
 
 def parameters(model) -> list[tuple[str, str]]:

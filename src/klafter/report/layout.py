@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from klafter.models.cover import pattern
 from klafter.report.layout_kernels import lay_out
-from klafter.report.memberships import pattern
 
 
 def force_layout(links, memberships, *, n_steps: int = 250, random_state: int = 0) -> np.ndarray:

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
+from klafter.models.cover import pattern, sizes
 from klafter.report.communities import Community
 from klafter.report.layout import force_layout, separate, spacing
-from klafter.report.memberships import pattern, sizes
 
 NODES = 2_000  # drawn one by one up to here
 LINKS = 40_000  # drawn at most

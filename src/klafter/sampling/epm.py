@@ -185,6 +185,11 @@ class EPMEngine:
         expected = phi * (phi.sum(axis=0) @ state.affinities)
         return (expected[:, order[:n_active]] >= 0.5).astype(np.int8)
 
+    def held(self, draw: LinearDraw) -> np.ndarray:
+        """The same of a draw, in which communities without weight are left out."""
+        phi = draw.memberships
+        return (phi * (phi.sum(axis=0) @ draw.affinities) >= 0.5).astype(np.int8)
+
 
 def pair_exposure(graph, phi: np.ndarray) -> np.ndarray:
     """theta_kl = sum over observed pairs i != j of phi_ik phi_jl, halved on the diagonal."""

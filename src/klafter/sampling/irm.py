@@ -111,6 +111,10 @@ class IRMEngine:
         """(n, K) of 0/1, a single 1 in each row."""
         return _one_hot(state.blocks).toarray().astype(np.int8)
 
+    def held(self, draw: LinearDraw) -> np.ndarray:
+        """The same of a draw."""
+        return draw.memberships.toarray().astype(np.int8)
+
     def _law(self, graph) -> kernels.BlockLaw:
         size = min(graph.n_nodes**2 + 1, TABLE)
         return block_law(self.family, float(self.prior[0]), float(self.prior[1]), size)

@@ -171,6 +171,10 @@ class LFRMEngine:
         """(n, K) of 0/1, columns as in ``draw``."""
         return merge_twins(state.state).z.T.astype(np.int8)
 
+    def held(self, draw: LinearDraw) -> np.ndarray:
+        """The same of a draw."""
+        return draw.memberships.toarray().astype(np.int8)
+
 
 def merge_twins(state: State) -> State:
     """Communities with the same members as one, their weights added up: x stays the same."""

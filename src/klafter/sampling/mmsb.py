@@ -117,7 +117,14 @@ class MMSBEngine:
 
     def communities(self, state: State) -> np.ndarray:
         """(n, K) of 0/1: the roles that a node plays at least 1/K of the time."""
-        return (self._proportions(state) >= 1 / self.n_communities - 1e-12).astype(np.int8)
+        return self._played(self._proportions(state))
+
+    def held(self, draw: LinearDraw) -> np.ndarray:
+        """The same of a draw."""
+        return self._played(draw.memberships)
+
+    def _played(self, proportions: np.ndarray) -> np.ndarray:
+        return (proportions >= 1 / self.n_communities - 1e-12).astype(np.int8)
 
     def _proportions(self, state: State) -> np.ndarray:
         weight = state.counts.shares + state.alpha

@@ -1,7 +1,8 @@
 // The network on a canvas: pie-chart nodes, links and labels; zoom, pan, hover and choice.
 import { inkOn, onRedraw, sharp } from "./canvas.js";
-import { colours, nodes, summary } from "./data.js";
+import { nodes, summary } from "./data.js";
 import { $, css, tip } from "./elements.js";
+import { colourOf } from "./levels.js";
 import { chosen, select } from "./selection.js";
 
 const CLOSE = 2.5;  // zoom from which weak links are drawn too
@@ -22,6 +23,9 @@ export class Drawing {
     this.byRank = view.items.map((_, t) => t).sort((a, b) => view.items[b].r - view.items[a].r);
     this.all();
   }
+
+  // The same places in other colours.
+  recolour(view) { this.view = view; this.draw(); }
 
   all() {
     const { items } = this.view;
@@ -102,7 +106,7 @@ export class Drawing {
       if (t >= strong && !mine) continue;
       const [ax, ay] = this.at(items[line.a]), [bx, by] = this.at(items[line.b]);
       const shared = chosen.community !== null && mine ? chosen.community : line.community;
-      pen.strokeStyle = shared === undefined ? plain : colours[shared];
+      pen.strokeStyle = shared === undefined ? plain : colourOf(shared);
       pen.globalAlpha = highlighted ? (mine ? 0.75 : 0.05) : (shared === undefined ? 0.06 + 0.24 * crowd : 0.08 + 0.42 * crowd);
       pen.lineWidth = (line.weight || 1) * width * (mine ? 1.5 : 1);
       pen.beginPath(); pen.moveTo(ax, ay); pen.lineTo(bx, by); pen.stroke();

@@ -3,6 +3,7 @@ import { DATA, communities, label, nameOf, nodes } from "./data.js";
 import { Drawing } from "./drawing.js";
 import { $, el, show } from "./elements.js";
 import { count } from "./format.js";
+import { goHome, isHome, startLevels } from "./levels.js";
 import { describe, showDetails } from "./panel.js";
 import { chosen, onSelect, select } from "./selection.js";
 import { viewOfCommunities, viewOfMembers, viewOfNodes } from "./views.js";
@@ -25,7 +26,8 @@ export function startNetwork() {
   $("network-hint").textContent = DATA.network
     ? `A node's slices are its communities; grey nodes are in none. Drag to move, click and scroll to zoom.${left}`
     : `Each circle is a community, its area the number of members; lines join those that share links and members.${several} Double-click one to look inside.`;
-  onSelect(() => { details(); follow(); drawing.draw(); });
+  onSelect(() => { if (chosen.community !== null) goHome(); details(); follow(); drawing.draw(); });
+  if (DATA.network) startLevels(() => { if (chosen.community !== null && !isHome()) select({}); drawing.recolour(viewOfNodes()); details(); });
   startSearch();
   details();
 }

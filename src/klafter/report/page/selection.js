@@ -1,5 +1,5 @@
 // The selection, one node or one community: who draws it listens, and buttons change it.
-import { colours, label, nameOf } from "./data.js";
+import { colours, label, titleOf } from "./data.js";
 import { dot, el } from "./elements.js";
 
 export const chosen = { node: null, community: null };
@@ -14,7 +14,7 @@ export function select(change) {
 
 const toggleCommunity = (k) => select(chosen.community === k ? {} : { community: k });
 
-export function chip(k, text = nameOf(k)) {
+export function chip(k, text = titleOf(k)) {
   return el("button", { type: "button", class: "chip", "data-community": k, "aria-pressed": chosen.community === k,
     onclick: () => toggleCommunity(k) }, dot(colours[k]), text);
 }

@@ -11,6 +11,7 @@ function communityColumns() {
   const share = (c, name) => (c[name] === null ? "" : [el("span", { class: "figure" }, percent(c[name])), bar(c[name])]);
   return [
     { name: "Community", value: (c) => c.number, cell: (c) => chip(c.number, String(c.number)) },
+    communities.some((c) => c.name) && { name: "Name", cell: (c) => c.name },
     { name: "Members", number: true, value: (c) => c.size, cell: (c) => count(c.size) },
     { name: "Inner links", number: true, value: (c) => c.inner_links, cell: (c) => count(c.inner_links) },
     { name: "Density", share: true, value: (c) => c.density ?? -1, cell: (c) => share(c, "density") },
@@ -26,7 +27,7 @@ export function startCommunities() {
   if (!communities.length) return;
   show("communities");
   const columns = communityColumns(), body = el("tbody");
-  let limit = 25, sorted = 1, down = true;
+  let limit = 25, sorted = communities.some((c) => c.name) ? 2 : 1, down = true;
   const heads = columns.map((column, t) => el("th", { scope: "col", class: column.number ? "number" : column.share ? "share" : null },
     column.value ? el("button", { type: "button", onclick: () => { down = sorted === t ? !down : t > 0; sorted = t; fill(); } }, column.name) : column.name));
   const more = el("button", { type: "button", class: "more", onclick: () => { limit = Infinity; fill(); } }, `Show all ${count(communities.length)} communities`);

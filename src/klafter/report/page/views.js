@@ -1,13 +1,14 @@
 // What can be drawn: all nodes, the communities, or the members of one community.
 import { DATA, bytes, colours, communities, label, nodes } from "./data.js";
+import { colourOf, groupsOf, isHome } from "./levels.js";
 
 const shares = (i) => {
-  const mine = nodes.memberships[i];
-  const weights = nodes.weights ? nodes.weights[i] : mine.map(() => 1);
+  const mine = groupsOf(i);
+  const weights = nodes.weights && isHome() ? nodes.weights[i] : mine.map(() => 1);
   const total = weights.reduce((a, b) => a + b, 0) || 1;
-  return mine.map((k, t) => [colours[k], weights[t] / total]);
+  return mine.map((k, t) => [colourOf(k), weights[t] / total]);
 };
-const inBoth = (i, j) => nodes.memberships[i].find((k) => nodes.memberships[j].includes(k));
+const inBoth = (i, j) => groupsOf(i).find((k) => groupsOf(j).includes(k));
 
 // A view: items with positions, lines between them (by index in items), and the node or community an item stands for.
 export function viewOfNodes() {

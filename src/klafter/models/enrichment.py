@@ -7,12 +7,14 @@ communities are tested together, and q is p after Benjamini and Hochberg's corre
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from klafter.report.memberships import pattern
+from klafter.models.cover import pattern
 
 FEW = 12  # different numbers beyond which an attribute is cut into quarters
 MOST = 300  # different values beyond which an attribute is more like a name
@@ -31,7 +33,7 @@ class Enriched:
     q: float
 
 
-def enriched_values(z: sparse.csr_array, attributes, level: float = 0.05) -> list[list[Enriched]]:
+def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any], level: float = 0.05) -> list[list[Enriched]]:
     """For each community its over-represented values, the least likely by chance first."""
     from scipy.stats import false_discovery_control
 
@@ -50,7 +52,7 @@ def enriched_values(z: sparse.csr_array, attributes, level: float = 0.05) -> lis
     return [sorted(row, key=lambda e: (e.q, -e.inside)) for row in found]
 
 
-def _tabulate(z, column):
+def _tabulate(z: sparse.csr_array, column: Any) -> tuple[list[str], tuple[np.ndarray, ...], np.ndarray] | None:
     """Values, the four counts and the p value of each community and value; None when nothing can be learned."""
     from scipy.stats import hypergeom
 
@@ -68,7 +70,7 @@ def _tabulate(z, column):
     return values, (inside, size, total, np.array([[len(known)]])), p
 
 
-def as_categories(column) -> tuple[list[str], np.ndarray]:
+def as_categories(column: Any) -> tuple[list[str], np.ndarray]:
     """Values as text and a code for each node, -1 where unknown; many different numbers become quarters."""
     column = np.asarray(column)
     if column.dtype.kind in "iuf":
@@ -95,7 +97,7 @@ def _span(part: np.ndarray) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def show_value(value) -> str:
+def show_value(value: Any) -> str:
     """A value as people write it; nothing for what is unknown."""
     if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return ""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from klafter.core.draws import Matrix
 
-def as_cover(memberships) -> sparse.csr_array:
+
+def as_cover(memberships: Matrix) -> sparse.csr_array:
     """Memberships with a sorted row for each node and no stored zeros."""
     z = sparse.csr_array(memberships, dtype=float, copy=True)
     z.eliminate_zeros()
@@ -16,7 +19,7 @@ def as_cover(memberships) -> sparse.csr_array:
     return z
 
 
-def pattern(matrix) -> sparse.csr_array:
+def pattern(matrix: Matrix) -> sparse.csr_array:
     """One wherever there is something."""
     ones = sparse.csr_array(matrix, dtype=float, copy=True)
     ones.eliminate_zeros()
@@ -29,7 +32,7 @@ def sizes(z: sparse.csr_array) -> np.ndarray:
     return np.bincount(z.indices, minlength=z.shape[1])
 
 
-def inner_degrees(matrix, z: sparse.csr_array) -> sparse.csr_array:
+def inner_degrees(matrix: Matrix, z: sparse.csr_array) -> sparse.csr_array:
     """Entries of an (n, n) pattern from each member to other members of its community: z * (matrix z)."""
     return sparse.csr_array(z.multiply(matrix @ z))
 
@@ -40,7 +43,7 @@ def entries(matrix: sparse.csr_array, row: int) -> tuple[np.ndarray, np.ndarray]
     return matrix.indices[part], matrix.data[part]
 
 
-def rows(matrix: sparse.csr_array, values: bool = False) -> list[list]:
+def rows(matrix: sparse.csr_array, values: bool = False) -> list[list[Any]]:
     """Columns, or values, of every row as lists."""
     flat = (matrix.data if values else matrix.indices).tolist()
     return [flat[a:b] for a, b in pairwise(matrix.indptr.tolist())]

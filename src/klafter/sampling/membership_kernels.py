@@ -1,0 +1,105 @@
+"""Sweeps over memberships with the number of communities fixed, and the probabilities by which they are drawn.
+
+A node's row is drawn twice: flip by flip, each with probability sigmoid(gain), and by an exchange of one community that
+it holds for another. Under learned counts a node changes community by leaving one and joining another at once, and
+either half alone is dear. No community is ever emptied.
+"""
+
+import math
+
+import numpy as np
+
+from klafter.core.objective import flip_gain
+from klafter.core.rows import load_rows
+from klafter.core.workspace import open_workspace, refresh_effects
+from klafter.jit.decorators import bare, inner, kernel
+from klafter.sampling.weights_kernels import draw_parameters
+from klafter.search.dense.flip_kernels import apply_flip
+
+CLIP = 500.0
+
+
+@bare
+def draw_flips(ws, i, chances, scratch, rng):
+    """Every z_ik in turn by Gibbs; chances[k, i] grows by half the probability that it is 1."""
+    for k in range(ws.z.shape[0]):
+        held = ws.z[k, i] == 1
+        if ws.size[k] - np.int64(ws.z[k, i]) == 0:  # nobody else holds it
+            chances[k, i] += 0.5 * ws.z[k, i]
+            continue
+        gain = flip_gain(ws, i, k, scratch)
+        flips = 1.0 / (1.0 + math.exp(min(max(-gain, -CLIP), CLIP)))
+        chances[k, i] += 0.5 * (1.0 - flips if held else flips)
+        if rng.random() < flips:
+            apply_flip(ws, i, k)
+
+
+@bare
+def draw_exchange(ws, i, chances, weights, scratch, rng):
+    """One community that i shares, at random, is left, and one of those that i is not in is joined, by Gibbs.
+
+    The set of rows to choose from is the same seen from each of them, and so is the chance to choose it.
+    """
+    n_communities, leave = ws.z.shape[0], shared_at_random(ws, i, rng)
+    if leave >= 0:
+        apply_flip(ws, i, leave)
+    highest, total = -np.inf, 0.0
+    for k in range(n_communities):
+        chances[k, i] += 0.5 * ws.z[k, i]
+        weights[k] = -np.inf if leave < 0 or ws.z[k, i] else flip_gain(ws, i, k, scratch)
+        highest = max(highest, weights[k])
+    if leave < 0:
+        return
+    for k in range(n_communities):
+        weights[k] = math.exp(max(weights[k] - highest, -CLIP)) if weights[k] > -np.inf else 0.0
+        total += weights[k]
+    for k in range(n_communities):
+        chances[k, i] += 0.5 * weights[k] / total
+    left, join = rng.random() * total, leave
+    for k in range(n_communities):
+        if weights[k] > 0.0:
+            join = k
+            left -= weights[k]
+            if left < 0.0:
+                break
+    apply_flip(ws, i, join)
+
+
+@bare
+def shared_at_random(ws, i, rng):
+    """A community that i holds with others, each with the same chance; -1 if there is none."""
+    found, n_shared = -1, 0
+    for k in range(ws.z.shape[0]):
+        if ws.z[k, i] and ws.size[k] > 1:
+            n_shared += 1
+            if rng.random() * n_shared < 1.0:
+                found = k
+    return found
+
+
+@bare
+def draw_rows(ws, chances, weights, scratch, rng):
+    for i in range(ws.n):
+        load_rows(ws, i)
+        draw_flips(ws, i, chances, scratch, rng)
+        draw_exchange(ws, i, chances, weights, scratch, rng)
+        refresh_effects(ws, i)
+
+
+@inner
+def draw_all_rows(ws, chances, rng):
+    draw_rows(ws, chances, np.empty(ws.z.shape[0]), np.empty(ws.z.shape[0]), rng)
+
+
+@kernel
+def sweep_memberships(problem, state, chances, rng):
+    """Every node's row, in place, given all parameters; (K, n) ``chances`` grow by the probabilities."""
+    draw_all_rows(open_workspace(problem, state), chances, rng)
+
+
+@kernel
+def sweep_fixed(problem, state, chances, rng):
+    """The same, then all parameters."""
+    ws = open_workspace(problem, state)
+    draw_all_rows(ws, chances, rng)
+    draw_parameters(ws, rng)
