@@ -16,7 +16,7 @@ help:
 	@echo "make lint     ruff, mypy, and eslint where npm can fetch it"
 	@echo "make docs     build the site in docs/_build/html, examples and all"
 	@echo "make bench    the long measurements, saved in benchmarks/results"
-	@echo "make clean-cache  forget compiled kernels, after editing one"
+	@echo "make clean-cache  free the space that compiled kernels take"
 
 install: $(VENV)/.ready
 
@@ -86,3 +86,4 @@ clean:
 
 clean-cache:
 	find src tests benchmarks -name '*.nb[ic]' -delete
+	$(BIN)/klafter warmup --clear

@@ -57,7 +57,7 @@ def fits(network: str, split: int) -> dict:
 
 def start(arguments: list[str], cache: str) -> float:
     """Wall seconds of one command in its own process."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+    environment = os.environ | {"KLAFTER_CACHE_DIR": cache}
     begun = time.perf_counter()
     subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True)
     return time.perf_counter() - begun

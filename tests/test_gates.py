@@ -50,7 +50,15 @@ CALLED = {
     "numba.core.codegen:JITCodeLibrary._verify_declare_only_symbols": "self",
     "numba.core.codegen:JITCodeLibrary.get_pointer_to_function": "self name",
     "numba.core.codegen:JITCPUCodegen.set_env": "self env_name env",
+    "numba.core.caching:_Cache.load_overload": "self sig target_context",
+    "numba.core.caching:_Cache.save_overload": "self sig data",
+    "numba.core.codegen:CPUCodegen.magic_tuple": "self",
     "numba.core.compiler:Compiler.compile_extra": "self func",
+    "numba.core.compiler:CompileResult._reduce": "self",
+    "numba.core.compiler:CompileResult._rebuild": (
+        "target_context libdata fndesc env signature objectmode lifted typeann reload_init referenced_envs"
+    ),
+    "numba.core.serialize:dumps": "obj",
     "numba.core.dispatcher:Dispatcher.get_call_template": "self args kws",
     "numba.core.event:install_listener": "kind listener",
     "numba.core.event:Listener.on_start": "self event",
@@ -71,9 +79,16 @@ CALLED = {
     "numba.extending:lower_setattr_generic": "ty",
 }
 READ = [
+    "numba:config.BOUNDSCHECK",
+    "numba:config.CPU_FEATURES",
+    "numba:config.CPU_NAME",
+    "numba:config.DEBUGINFO_DEFAULT",
     "numba:config.DISABLE_JIT",
+    "numba:config.OPT",
+    "numba:config.USING_SVML",
     "numba.core.codegen:JITCodeLibrary._finalized",
     "numba.core.codegen:JITCodeLibrary.codegen",
+    "numba.core.codegen:JITCodeLibrary.has_dynamic_globals",
     "numba.core.datamodel:models.StructRefModel",
     "numba.core.types:StructRef.field_dict",
     "numba.core.typing.templates:AttributeTemplate.generic_resolve",
@@ -112,6 +127,10 @@ def test_numba_has_the_options_of_kernels(name):
 def test_dispatchers_of_numba_take_options_and_a_pipeline():
     taken = inspect.signature(part_of_numba("numba.core.dispatcher:Dispatcher.__init__")).parameters
     assert {"targetoptions", "pipeline_class"} <= set(taken), broken(f"a dispatcher takes only {list(taken)}")
+
+
+def test_dispatchers_of_numba_ask_a_cache_that_can_be_replaced():
+    assert hasattr(numba.njit(lambda x: x), "_cache"), broken("a dispatcher has no _cache")
 
 
 def test_numba_tells_of_compilation():

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from klafter.core.families import Law
-from klafter.graph import Dyads, Graph, Rows
+from klafter.graph import Graph
+from klafter.graph.dyads import Dyads, Rows
 
 BOUND = 30.0  # no weight goes beyond: without a prior, separable data would send it to infinity
 FLOOR = 1e-6  # the smallest background exposure: below it, an unexplained link would be impossible

@@ -14,7 +14,7 @@ from klafter.core.cover_price import count_memberships
 from klafter.core.families import Law
 from klafter.core.problem import BOUND, Priors
 from klafter.core.responses import CLIP
-from klafter.graph import Rows
+from klafter.graph.dyads import Rows
 from klafter.jit.decorators import bare, inner, kernel
 from klafter.jit.structs import define_reference
 

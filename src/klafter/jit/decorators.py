@@ -5,6 +5,7 @@ from typing import Any
 
 from numba import njit, types
 
+from klafter.jit.cache import KernelCache
 from klafter.jit.linker import LinkedCompiler
 from klafter.jit.plain import unless_plain
 
@@ -19,7 +20,9 @@ OPTIONS: dict[str, Any] = {
 @unless_plain
 def kernel(function):
     """Compile to machine code on first use, release the lock, and keep the code on disk."""
-    return _compiled(njit(cache=True, **OPTIONS)(function))
+    compiled = _compiled(njit(**OPTIONS)(function))
+    compiled._cache = KernelCache(function)
+    return compiled
 
 
 @unless_plain

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from klafter.core.families import FAMILIES
 from klafter.core.problem import Problem
-from klafter.graph import Rows
+from klafter.graph.dyads import Rows
 
 SPREAD = 1.5  # resolutions of partitions lie between 2^-SPREAD and 2^SPREAD
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from klafter.graph import Graph, Rows
+from klafter.graph import Graph
+from klafter.graph.dyads import Rows
 from klafter.search.sparse.affinities import Affinities, alive_only, as_affinities, copy_affinities, with_more
 
 NO_COUNT_PRICE = np.zeros(2)
