@@ -6,7 +6,7 @@ ESLINT := $(VENV)/eslint/node_modules/.bin/eslint
 NETWORKS ?= $(KLAFTER_DATA)/networks
 bench: export KLAFTER_DATA ?= ../shared/data
 
-.PHONY: help install demo test axe lint eslint bench docs clean clean-cache
+.PHONY: help install demo wheel test axe lint eslint bench docs clean clean-cache
 
 help:
 	@echo "make demo     set up, find the communities of a built-in network, write demo/report.html"
@@ -14,6 +14,7 @@ help:
 	@echo "make axe      the accessibility checker that the browser tests use, by npm"
 	@echo "make install  set up .venv with the package and all extras"
 	@echo "make lint     ruff, mypy, and eslint where npm can fetch it"
+	@echo "make wheel    a wheel for this platform in dist, with compiled kernels in it"
 	@echo "make docs     build the site in docs/_build/html, examples and all"
 	@echo "make bench    the long measurements, saved in benchmarks/results"
 	@echo "make clean-cache  free the space that compiled kernels take"
@@ -24,6 +25,9 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
 	@touch $@
+
+wheel: install
+	HATCH_BUILD_HOOKS_ENABLE=true $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 demo: install
 	$(BIN)/klafter demo

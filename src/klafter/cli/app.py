@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from klafter import __version__
-from klafter.cli.demo import demo
+from klafter.cli.demo import demo, warmup
 from klafter.cli.evaluate import compare, tune
 from klafter.cli.export import datasets, export, report
 from klafter.cli.fitting import fit
@@ -59,7 +59,7 @@ def start(
 
 
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Start": (demo, datasets, look),
+    "Start": (demo, datasets, look, warmup),
     "Find": (fit, tune, watch),
     "Look": (communities, predict, explain, report, export),
     "Judge": (compare, reproduce),

@@ -1,4 +1,4 @@
-"""``klafter demo``: the whole path on the characters of a novel, without a download."""
+"""The first minute: ``klafter demo``, the whole path on a novel, and ``klafter warmup``, which compiles beforehand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from klafter.cli.fitting import run_fit, write_report
 from klafter.cli.inspect_model import NUMBER, show_communities, show_explanation
-from klafter.cli.screen import Json, Quiet, print_json, say, show_table
+from klafter.cli.screen import Json, Quiet, counted, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
 
@@ -83,3 +83,39 @@ def try_report(model, path: Path) -> tuple[Path | None, str]:
     except Mistake as reason:
         return None, str(reason)
     return path, ""
+
+
+def warmup(
+    clear: Annotated[bool, typer.Option("--clear", help="Delete the compiled kernels instead, to free space.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compile everything now, so that no later fit waits for it: for images, servers, and before a lecture.
+
+    Compiled code goes to the user's cache folder, or to the folder that KLAFTER_CACHE_DIR names.
+
+    **Examples**
+
+    `klafter warmup`
+
+    `KLAFTER_CACHE_DIR=/opt/klafter klafter warmup --quiet`
+
+    `klafter warmup --clear`
+    """
+    from klafter.cli.progress import watched
+    from klafter.jit.cache import clear_entries, count_entries, folders
+    from klafter.warmup import STEPS
+
+    folder = folders()[0]
+    if clear:
+        done = f"Deleted {counted(clear_entries(folder), 'compiled kernel')} from {folder}."
+    else:
+        with watched(quiet or as_json) as meter:
+            for i, (name, step) in enumerate(STEPS.items()):
+                meter.at(i / len(STEPS), name)
+                step()
+        done = f"{counted(count_entries(folder), 'compiled kernel')} in {folder}."
+    if as_json:
+        print_json({"folder": str(folder), "kernels": count_entries(folder)})
+    elif not quiet:
+        say(done)

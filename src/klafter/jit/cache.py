@@ -124,6 +124,21 @@ class KernelCache(_Cache):
                 _remove(path)
 
 
+def count_entries(folder: Path) -> int:
+    """How many kernels a folder holds."""
+    return sum(1 for _ in folder.glob("*.nbc"))
+
+
+def clear_entries(folder: Path) -> int:
+    """Delete the kernels of a folder, and what a process that was killed left there."""
+    for path in folder.glob(".*.tmp"):
+        _remove(path)
+    entries = list(folder.glob("*.nbc"))
+    for path in entries:
+        _remove(path)
+    return len(entries)
+
+
 def _read(path: Path, sig: Any) -> tuple[Any, ...] | None:
     """What an entry holds, None if it is absent, damaged or of other types."""
     try:
