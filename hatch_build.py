@@ -4,11 +4,11 @@ Only where HATCH_BUILD_HOOKS_ENABLE is set (``make wheel``). The wheel is then o
 Numba has another version, or the processor lacks a feature, kernels are compiled at first use as without them.
 """
 
+import hashlib
 import os
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -20,12 +20,12 @@ class KernelsHook(BuildHookInterface):
     """The build hook that hatchling finds here."""
 
     def initialize(self, version, build_data):
-        """Compile into a temporary folder, and have the builder take it along."""
+        """Compile into a folder of these sources, and have the builder take it along; pip asks for that twice."""
         if version == "editable":
             return
-        self._folder = tempfile.TemporaryDirectory()
-        source = str(Path(self.root) / "src")
-        sys.path.insert(0, source)
+        source = Path(self.root) / "src"
+        folder = str(Path(self.root) / "build" / f"kernels-{_hash(source)}")
+        sys.path.insert(0, str(source))
         import llvmlite.binding as llvm
 
         from klafter.jit.target import generic_target
@@ -34,17 +34,20 @@ class KernelsHook(BuildHookInterface):
         if target is None or not target.runs_here():
             raise SystemExit("Kernels for a wheel are compiled on x86-64-v3 or arm64; this machine is neither.")
         chosen = {"NUMBA_CPU_NAME": target.cpu, "NUMBA_CPU_FEATURES": target.features}
-        places = {"KLAFTER_CACHE_DIR": self._folder.name, "PYTHONPATH": source}
+        paths = os.pathsep.join([str(source), os.environ.get("PYTHONPATH", "")])  # pip names what is needed there
+        places = {"KLAFTER_CACHE_DIR": folder, "PYTHONPATH": paths}
         command = [sys.executable, "-m", "klafter", "warmup", "--quiet"]
         subprocess.run(command, env={**os.environ, **chosen, **places}, check=True)
-        build_data["force_include"][self._folder.name] = "klafter/_kernels"
+        build_data["force_include"][folder] = "klafter/_kernels"
         build_data["pure_python"] = False
         build_data["tag"] = f"cp{sys.version_info.major}{sys.version_info.minor}-none-{_platform()}"
 
-    def finalize(self, version, build_data, artifact_path):
-        """Free the space."""
-        if version != "editable":
-            self._folder.cleanup()
+
+def _hash(source: Path) -> str:
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(source.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _platform() -> str:
