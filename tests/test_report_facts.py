@@ -9,7 +9,7 @@ from scipy.stats import hypergeom
 from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
 from klafter.models.cover import as_cover
-from klafter.models.enrichment import as_categories, enriched_values
+from klafter.models.enrichment import as_categories, enriched_values, false_discovery_rates, hypergeometric_tail
 from klafter.models.stability import community_stability, main_loadings
 from klafter.report.communities import community_table, overlap_table
 from klafter.report.facts import gather
@@ -191,3 +191,16 @@ def test_every_kind_of_graph_has_facts(directed, response, k):
     assert facts.summary.n_communities == k
     assert (facts.affinities is None) == (k == 0)
     assert facts.summary.values == ((3.0, 3.0) if response == "log" else None)
+
+
+def test_tails_and_rates_are_those_of_scipy():
+    from scipy.stats import false_discovery_control, hypergeom
+
+    rng = np.random.default_rng(0)
+    known = 500
+    n, m = rng.integers(0, known + 1, (2, 400))
+    k = np.clip(rng.hypergeometric(m, known - m, n) + rng.integers(-15, 16, 400), 0, None)
+    p = hypergeometric_tail(k, n, m, known)
+    expected = np.clip(hypergeom.sf(k - 1, known, m, n), 0, 1)
+    np.testing.assert_allclose(p, expected, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(false_discovery_rates(expected), false_discovery_control(expected))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import gammaln
 
 from klafter.models.cover import pattern
 
@@ -35,13 +36,11 @@ class Enriched:
 
 def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any], level: float = 0.05) -> list[list[Enriched]]:
     """For each community its over-represented values, the least likely by chance first."""
-    from scipy.stats import false_discovery_control
-
     found: list[list[Enriched]] = [[] for _ in range(z.shape[1])]
     tables = [(name, *table) for name, column in attributes.items() if (table := _tabulate(z, column)) is not None]
     if not tables:
         return found
-    q = false_discovery_control(np.concatenate([p.ravel() for *_, p in tables]))
+    q = false_discovery_rates(np.concatenate([p.ravel() for *_, p in tables]))
     start = 0
     for name, values, counts, p in tables:
         adjusted = q[start : start + p.size].reshape(p.shape)
@@ -54,8 +53,6 @@ def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any], level: f
 
 def _tabulate(z: sparse.csr_array, column: Any) -> tuple[list[str], tuple[np.ndarray, ...], np.ndarray] | None:
     """Values, the four counts and the p value of each community and value; None when nothing can be learned."""
-    from scipy.stats import hypergeom
-
     values, codes = as_categories(column)
     if not 1 < len(values) <= MOST or z.shape[1] == 0:
         return None
@@ -66,8 +63,44 @@ def _tabulate(z: sparse.csr_array, column: Any) -> tuple[list[str], tuple[np.nda
     inside = (members.T @ has).toarray()
     size = np.asarray(members[known].sum(axis=0)).reshape(-1, 1)
     total = np.asarray(has.sum(axis=0)).reshape(1, -1)
-    p = np.clip(hypergeom.sf(inside - 1, len(known), total, size), 0, 1)
+    p = hypergeometric_tail(inside, size, total, len(known))
     return values, (inside, size, total, np.array([[len(known)]])), p
+
+
+def hypergeometric_tail(k: np.ndarray, n: np.ndarray, m: np.ndarray, known: int) -> np.ndarray:
+    """Chance of k or more of m marked nodes among n drawn of all that are known.
+
+    Terms are added from the edge of the tail outwards, where each is smaller than the last. (``scipy.stats`` says the
+    same, and takes longer to load than most fits.)
+    """
+    k, n, m = np.broadcast_arrays(k, n, m)
+    above = k > (n + 1) * (m + 1) / (known + 2)  # the mode: below it the other tail is summed
+    i = np.where(above, k, k - 1).astype(float)
+    possible = (i >= np.maximum(0, n + m - known)) & (i <= np.minimum(n, m))
+    at = np.where(possible, i, np.maximum(0, n + m - known))
+    log_term = _log_choose(m, at) + _log_choose(known - m, n - at) - _log_choose(known, n)
+    term = np.where(possible, np.exp(log_term), 0.0)
+    total = term.copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        while (term > 1e-17 * total).any():
+            outwards = (m - i) * (n - i) / ((i + 1) * (known - m - n + i + 1))
+            inwards = i * (known - m - n + i) / ((m - i + 1) * (n - i + 1))
+            term = np.where(term > 1e-17 * total, term * np.where(above, outwards, inwards), 0.0)
+            total += term
+            i += np.where(above, 1, -1)
+    return np.clip(np.where(above, total, 1.0 - total), 0.0, 1.0)
+
+
+def _log_choose(n: Any, k: Any) -> np.ndarray:
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+
+
+def false_discovery_rates(p: np.ndarray) -> np.ndarray:
+    """Benjamini and Hochberg's q: the smallest of p m / rank over this and all larger p."""
+    order = np.argsort(p)[::-1]
+    q = np.empty(len(p))
+    q[order] = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
+    return np.minimum(q, 1.0)
 
 
 def as_categories(column: Any) -> tuple[list[str], np.ndarray]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from klafter.core.draws import Matrix
 
@@ -30,6 +29,8 @@ def match_columns(first: Matrix, second: Matrix) -> tuple[np.ndarray, np.ndarray
         table = jaccard(first, second).toarray()
     else:
         table = _table(np.asarray(first, np.float64), np.asarray(second, np.float64))
+    from scipy.optimize import linear_sum_assignment  # takes long to load
+
     rows, columns = linear_sum_assignment(-table)
     found = table[rows, columns] > 0
     return rows[found], columns[found]

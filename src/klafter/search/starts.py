@@ -1,6 +1,5 @@
 """First memberships for the search."""
 
-import networkx as nx
 import numpy as np
 from scipy import sparse
 
@@ -33,6 +32,8 @@ def partition(problem: Problem, rng) -> np.ndarray:
     A cover in which everyone is somewhere: between that and a few in a few communities no single move pays, so that
     searches from nothing hardly visit it.
     """
+    import networkx as nx  # not every fit comes here
+
     n, links = problem.dyads.n, problem.dyads.links_out
     matrix = sparse.csr_array((np.maximum(links.value, 0.0), links.node, links.start), shape=(n, n))
     resolution, seed = 2.0 ** rng.uniform(-SPREAD, SPREAD), int(rng.integers(2**31))
