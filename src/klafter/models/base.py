@@ -26,6 +26,7 @@ from klafter.models.publish import Fitted, publish
 from klafter.models.stability import community_stability, hide_links, mean_best_f1
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import Expert, Neighbourhoods, expert_logits, fit_expert
+from klafter.search.blas import one_blas_thread
 from klafter.search.progress import Callback
 
 if TYPE_CHECKING:
@@ -82,8 +83,9 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         graph = as_graph(X, hidden=hidden, covariates=covariates)
         check_running(self)
         self._check_parameters(graph)
-        fitted = self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
-        publish(self, graph, fitted, time.perf_counter() - started)
+        with one_blas_thread():
+            fitted = self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
+            publish(self, graph, fitted, time.perf_counter() - started)
         return self
 
     def _validate_matrix(self, X: Any) -> Any:

@@ -1,0 +1,55 @@
+"""BLAS has one thread inside of a fit, and what it had before after the last."""
+
+import threading
+
+import pytest
+from threadpoolctl import ThreadpoolController
+
+from klafter import KLafter
+from klafter.datasets import load_karate
+from klafter.search.blas import one_blas_thread
+
+BLAS = ThreadpoolController().select(user_api="blas")
+
+
+def threads():
+    return {library["num_threads"] for library in BLAS.info()}
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    if not BLAS.info():
+        pytest.skip("this NumPy has a BLAS that cannot be asked")
+    with BLAS.limit(limits=2):
+        yield
+
+
+def test_a_fit_limits_blas_and_lets_go():
+    seen = set()
+    KLafter(n_init=1, n_smooth=2, random_state=0).fit(load_karate(), callback=lambda progress: seen.update(threads()))
+    assert seen == {1}
+    assert threads() == {2}
+
+
+def test_fits_that_overlap_put_back_what_was_before_the_first():
+    inside, leave = threading.Event(), threading.Event()
+
+    def first():
+        with one_blas_thread():
+            inside.set()
+            leave.wait()
+
+    other = threading.Thread(target=first)
+    other.start()
+    inside.wait()
+    with one_blas_thread():
+        leave.set()
+        other.join()
+        assert threads() == {1}
+    assert threads() == {2}
+
+
+def test_an_error_lets_go_as_well():
+    with pytest.raises(ValueError, match="some"), one_blas_thread():
+        raise ValueError("some")
+    assert threads() == {2}
