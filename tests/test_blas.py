@@ -31,21 +31,18 @@ def test_a_fit_limits_blas_and_lets_go():
     assert threads() == {2}
 
 
-def test_fits_that_overlap_put_back_what_was_before_the_first():
-    inside, leave = threading.Event(), threading.Event()
+def test_a_fit_beside_another_neither_waits_nor_leaves_anything_behind():
+    seen = set()
 
-    def first():
+    def other():
         with one_blas_thread():
-            inside.set()
-            leave.wait()
+            seen.update(threads())
 
-    other = threading.Thread(target=first)
-    other.start()
-    inside.wait()
     with one_blas_thread():
-        leave.set()
-        other.join()
-        assert threads() == {1}
+        beside = threading.Thread(target=other)
+        beside.start()
+        beside.join()
+        assert seen == threads() == {1}
     assert threads() == {2}
 
 

@@ -11,9 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-_lock = threading.Lock()
-_running: list[Any] = []  # a token for each fit under way, which may be several: the limit is one of the whole process
-_limit: list[Any] = []
+_limiting = threading.Lock()
 
 
 @cache
@@ -25,16 +23,15 @@ def _libraries() -> Any:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread; the last fit that leaves puts back what there was before the first."""
-    token = object()
-    with _lock:
-        if not _running:
-            _limit.append(_libraries().limit(limits=1, user_api="blas"))
-        _running.append(token)
-    try:
+    """Limit BLAS to one thread, unless a fit on another thread did: the limit is one of the whole process.
+
+    Only who set it puts back what there was, so that fits side by side leave nothing behind.
+    """
+    if not _limiting.acquire(blocking=False):
         yield
+        return
+    try:
+        with _libraries().limit(limits=1, user_api="blas"):
+            yield
     finally:
-        with _lock:
-            _running.remove(token)
-            if not _running:
-                _limit.pop().restore_original_limits()
+        _limiting.release()
