@@ -21,7 +21,7 @@ def log_buffet(columns, n: int, alpha: float) -> float:
 
 
 def log_counts(columns, n: int, penalty: float) -> float:
-    """log p of a class of Z with learned counts, up to the norm: how many hold m, who, sizes, stubs; names in any order."""
+    """log p of a class of Z with learned counts, up to the norm: how many hold m, who, sizes, stubs; any order."""
     k, z = len(columns), np.array(columns, int).reshape(len(columns), n)
     if k == 0:
         return 0.0

@@ -117,7 +117,7 @@ def harmonic(n: int) -> float:
 
 
 def draw_precision(values: np.ndarray, first: float, rng) -> float:
-    """1 / sw^2 | W from Gamma(a + m / 2, rate a / first + |w|^2 / 2): a priori its mean is the precision given first."""
+    """1 / sw^2 | W ~ Gamma(a + m / 2, rate a / first + |w|^2 / 2): a priori its mean is the precision given first."""
     rate = SCALE_SHAPE / first + 0.5 * float((values**2).sum())
     return float(rng.gamma(SCALE_SHAPE + values.size / 2, 1.0 / rate))
 
