@@ -1,5 +1,7 @@
 """The LFRM sampler against the exact posterior of small graphs, and Geweke's test of the whole model."""
 
+from itertools import combinations_with_replacement, product
+
 import numpy as np
 import oracles
 import oracles_lfrm as oracle
@@ -15,7 +17,7 @@ from klafter.search.dense.weights import fit_weights
 SCALES = (3.2, 1.4)
 
 
-def example(family, directed, sociality):
+def example(family, directed, sociality, counts=False):
     """Three nodes, a hidden dyad when directed, and a problem at T = 1."""
     y = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], float)
     hidden = np.zeros((3, 3), bool)
@@ -26,7 +28,7 @@ def example(family, directed, sociality):
     graph = chains.small_graph(y, hidden, directed)
     law = FAMILIES[family].law(2.0 if family == "gaussian" else 1.0)
     priors = make_priors(1.2, 1.0, 2.0, 1.0, 0.7, offset_scale=1.5)
-    return y, hidden, make_problem(graph, law, priors, offset=sociality, sociality=sociality)
+    return y, hidden, make_problem(graph, law, priors, offset=sociality, sociality=sociality, counts=counts)
 
 
 def visits(problem, priors, n_steps: int) -> list:
@@ -39,17 +41,20 @@ def visits(problem, priors, n_steps: int) -> list:
 
 
 @pytest.mark.parametrize(
-    ("family", "directed", "sociality"),
+    ("family", "directed", "sociality", "counts"),
     [
-        ("gaussian", False, False),
-        ("bernoulli", False, True),
-        ("bernoulli", True, False),
-        ("poisson", True, True),
-        ("exposure", False, True),
+        ("gaussian", False, False, False),
+        ("bernoulli", False, True, False),
+        ("bernoulli", True, False, False),
+        ("poisson", True, True, False),
+        ("exposure", False, True, False),
+        ("gaussian", False, False, True),
+        ("bernoulli", False, True, True),
+        ("poisson", True, True, True),
     ],
 )
-def test_visits_every_class_of_memberships_as_often_as_the_posterior_says(family, directed, sociality):
-    y, hidden, problem = example(family, directed, sociality)
+def test_visits_every_class_of_memberships_as_often_as_the_posterior_says(family, directed, sociality, counts):
+    y, hidden, problem = example(family, directed, sociality, counts)
     exact = oracle.posterior(y, hidden, problem)
     seen = visits(problem, problem.priors, 6_000)
     assert chains.worst(chains.visit_scores(seen, exact)) < 4.5
@@ -60,6 +65,25 @@ def test_a_forgotten_membership_prior_is_noticed():
     exact = oracle.posterior(y, hidden, problem, size=5_000)
     seen = visits(problem, problem.priors._replace(temperature=0.0), 6_000)
     assert chains.worst(chains.visit_scores(seen, exact)) > 8
+
+
+def test_a_buffet_where_counts_are_learned_is_noticed():
+    y, hidden, problem = example("bernoulli", False, False, counts=True)
+    exact = oracle.posterior(y, hidden, problem, size=5_000)
+    seen = visits(problem._replace(counts=False), problem.priors, 6_000)
+    assert chains.worst(chains.visit_scores(seen, exact)) > 8
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_memberships_with_learned_counts_are_drawn_as_enumeration_says(n):
+    """The rejection sampler that Geweke's test begins with."""
+    possible = [c for c in product((0, 1), repeat=n) if any(c)]
+    classes = [c for k in range(4) for c in combinations_with_replacement(possible, k)]
+    keys = [oracles.left_ordered(np.array(c, int).reshape(len(c), n)) for c in classes]
+    exact = chains.normalised({key: oracle.log_counts(c, n, 1.0) for key, c in zip(keys, classes)})
+    rng = np.random.default_rng(0)
+    seen = [oracles.left_ordered(z) for z in (oracle.draw_counts(n, 1.0, rng) for _ in range(30_000)) if len(z) < 4]
+    assert chains.worst(chains.visit_scores(seen, exact)) < 4.5
 
 
 def observe(y, chain) -> list:
@@ -85,7 +109,7 @@ def observe(y, chain) -> list:
     ]
 
 
-def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8) -> np.ndarray:
+def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8, counts: bool = False) -> np.ndarray:
     """z-scores of the drift of short chains that alternate the sampler and new data."""
     rng, hidden = np.random.default_rng(1), np.zeros((n, n), bool)
     hidden[0, 3] = hidden[3, 0] = True
@@ -94,7 +118,8 @@ def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8) -> np.
     runs = []
     for _ in range(n_chains):
         drawn = oracle.draw_priors(priors, lfrm.SCALE_SHAPE, SCALES, rng)
-        problem = make_problem(empty, law, drawn)
+        drawn = drawn._replace(penalty=0.5) if counts else drawn
+        problem = make_problem(empty, law, drawn, counts=counts)
         chain = Chain(oracle.draw_state(problem, rng), drawn)
         y = oracle.draw_data(problem, chain.state, hidden, rng)
         run = [observe(y, chain)]
@@ -104,12 +129,25 @@ def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8) -> np.
             y = oracle.draw_data(problem, chain.state, hidden, rng)
             run.append(observe(y, chain))
         runs.append(run)
-    return chains.drift_scores(runs)
+    with np.errstate(invalid="ignore"):
+        scores = chains.drift_scores(runs)
+    return scores[np.isfinite(scores)]  # the penalty of learned counts never moves
 
 
+@pytest.mark.parametrize("counts", [False, True], ids=["buffet", "counts"])
 @pytest.mark.parametrize(("family", "directed"), [("bernoulli", False), ("bernoulli", True), ("gaussian", True)])
-def test_geweke(family, directed):
-    assert chains.worst(geweke(family, directed, 500)) < 4
+def test_geweke(family, directed, counts):
+    assert chains.worst(geweke(family, directed, 500, counts=counts)) < 4
+
+
+def test_geweke_notices_sweeps_of_the_buffet_where_counts_are_learned(monkeypatch):
+    def mixed(problem, chain, rng, *, learn):
+        chain = right(problem._replace(counts=False), chain, rng, learn=learn)
+        return chain._replace(priors=chain.priors._replace(penalty=problem.priors.penalty))
+
+    right = lfrm.step
+    monkeypatch.setattr(lfrm, "step", mixed)
+    assert chains.worst(geweke("bernoulli", False, 200, counts=True)) > 6
 
 
 def test_geweke_notices_alpha_drawn_with_one_community_too_many(monkeypatch):

@@ -6,7 +6,7 @@ import oracles_sampling as chains
 import pytest
 
 from klafter.core.problem import make_priors
-from klafter.sampling import lfrm, lfrm_engine
+from klafter.sampling import lfrm
 from klafter.sampling.lfrm_engine import LFRMEngine, LFRMState
 
 N = 4
@@ -14,7 +14,7 @@ N = 4
 
 def observe(y, state: LFRMState) -> list:
     z, w = state.state.z, state.state.w
-    inside, between = lfrm_engine.free_weights(w, directed=True)
+    inside, between = lfrm.free_weights(w, directed=True)
     return [
         len(z),
         z.sum(),
@@ -71,8 +71,8 @@ def test_geweke_notices_a_precision_drawn_from_twice_the_squares(monkeypatch):
 
 
 def test_geweke_notices_scales_that_forget_their_prior(monkeypatch):
-    right = lfrm_engine.draw_weight_precision
-    monkeypatch.setattr(lfrm_engine, "draw_weight_precision", lambda w, scale, rng: right(w, 2 * scale, rng))
+    right = lfrm.draw_precision
+    monkeypatch.setattr(lfrm, "draw_precision", lambda w, first, rng: right(w, first / 4, rng))
     assert chains.worst(geweke(LFRMEngine(), False, 200)) > 6
 
 
@@ -82,7 +82,7 @@ def test_the_log_posterior_holds_what_its_conditionals_are_drawn_from():
     graph = chains.small_graph(np.zeros((N, N)), np.zeros((N, N), bool), False)
     priors = make_priors(0.3, 1.0, 3.2, 1.4)
     state = draw_state(engine, graph, priors, 1.0, rng)
-    k, h = len(state.state.z), lfrm_engine.harmonic(N)
+    k, h = len(state.state.z), lfrm.harmonic(N)
     gaps = [
         engine.log_posterior(graph, state._replace(priors=priors._replace(penalty=-np.log(a))))
         - (k * np.log(a) - a * (1 + h))

@@ -7,7 +7,7 @@ import pytest
 
 import klafter
 from klafter.datasets import load_karate
-from klafter.models import EPM, IRM, MMSB, KLafter, KLafterCV
+from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, KLafterCV
 from klafter.models.publish import published
 
 ROOT = Path(klafter.__file__).parent
@@ -18,13 +18,14 @@ SHARED = {
 }  # fmt: skip
 QUICK = {"n_init": 1, "max_iter": 2, "random_state": 0}
 SWEEPS = {"n_burn": 2, "n_draws": 4, "random_state": 0}
-SAMPLED = {"chains_", "trace_", "n_burned_", "sweep_seconds_"}
+SAMPLED = {"chains_", "trace_", "n_burned_", "sweep_seconds_", "diagnostics_"}
 CHOSEN = {"cv_results_", "best_index_", "best_params_", "best_score_", "best_estimator_"}
 DENSE = {"converged_", "prior_", "finest_", "levels_"}
 MODELS = {
     "logit": (KLafter(**QUICK, n_smooth=0), DENSE),
     "exposure": (KLafter(**QUICK, link="exposure"), {"converged_", "background_", "prior_"}),
     "paper": (KLafter.paper(max_iter=3, random_state=0), set()),
+    "lfrm": (LFRM(**SWEEPS), SAMPLED | {"prior_"}),
     "irm": (IRM(**SWEEPS), SAMPLED),
     "mmsb": (MMSB(n_communities=3, **SWEEPS), SAMPLED | {"selection_", "n_roles_"}),
     "epm": (EPM(n_communities=5, **SWEEPS), SAMPLED),

@@ -1,7 +1,5 @@
 """The contract of the four samplers: traces, thinning, chains that stop and go on, predictions, refusals."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from klafter.models.mmsb import GRID
 from klafter.models.publish import distinct
 from klafter.sampling.lfrm_engine import merge_twins
 
-SHORT = {"n_burn": 3, "n_draws": 8, "random_state": 0}
+SHORT = {"n_burn": 3, "n_draws": 8, "n_chains": 1, "random_state": 0}
 MAKE = {
     "lfrm": lambda **kw: LFRM(**{**SHORT, **kw}),
     "irm": lambda **kw: IRM(**{**SHORT, **kw}),
@@ -175,7 +173,7 @@ def test_ctrl_c_keeps_what_was_sampled(graph):
 
 
 def test_warm_start_refuses_another_graph_model_or_fewer_chains(graph):
-    model = IRM(warm_start=True, n_chains=2, **SHORT).fit(graph)
+    model = IRM(**{**SHORT, "warm_start": True, "n_chains": 2}).fit(graph)
     with pytest.raises(ValueError, match="this is another one"):
         model.fit(graph.replace(hidden=None))
     model.fit(graph)
@@ -186,15 +184,34 @@ def test_warm_start_refuses_another_graph_model_or_fewer_chains(graph):
 
 
 def test_diagnostics(graph):
-    pytest.importorskip("arviz")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        two = IRM(n_burn=10, n_draws=40, n_chains=2, random_state=0).fit(graph).diagnostics()
-        one = IRM(n_burn=10, n_draws=40, random_state=0).fit(graph).diagnostics()
+    two = IRM(n_burn=10, n_draws=40, n_chains=2, random_state=0).fit(graph).diagnostics()
+    one = IRM(n_burn=10, n_draws=40, n_chains=1, random_state=0).fit(graph).diagnostics()
     assert set(two) == {"log_posterior", "n_communities"}
     assert two["log_posterior"]["ess"] > 1
     assert two["log_posterior"]["r_hat"] > 0.9
     assert np.isnan(one["log_posterior"]["r_hat"])
+
+
+def test_four_chains_by_default_share_what_one_made_before():
+    for model in (LFRM(), IRM(), MMSB(), EPM()):
+        assert model.n_chains == 4
+        assert model.n_chains * model.n_draws >= 300
+
+
+@EVERY
+def test_chains_that_are_too_short_are_complained_of(make, graph, caplog):
+    model = make(n_chains=4).fit(graph)
+    (note,) = [note for note in model.notes_ if "not run long enough" in note]
+    assert note in caplog.text
+    assert note.endswith("Fit again with warm_start=True to go on, or with n_burn=6, n_draws=16.")
+    assert model.diagnostics_ == model.diagnostics()
+
+
+def test_chains_that_agree_are_not(graph, caplog):
+    model = IRM(n_burn=100, n_draws=1000, random_state=0).fit(graph)
+    assert max(line["r_hat"] for line in model.diagnostics_.values()) < 1.05
+    assert not model.notes_
+    assert not caplog.text
 
 
 # ---- each model -------------------------------------------------------------------------------------------------
@@ -221,6 +238,20 @@ def test_lfrm_learns_only_when_asked(graph):
     assert fixed.penalty == 0.5
     assert fixed.diagonal == pytest.approx(1 / 3.2**2)
     assert LFRM(penalty=0.5, **SHORT).fit(graph).chains_[0].state.priors.penalty != 0.5
+
+
+def test_lfrm_says_which_prior_it_has_and_a_file_keeps_it(graph, tmp_path):
+    model = LFRM(prior="counts", **SHORT).fit(graph)
+    assert (LFRM(**SHORT).fit(graph).prior_, model.prior_) == ("buffet", "counts")
+    model.save(tmp_path / "model.npz")
+    loaded = kl.load(tmp_path / "model.npz")
+    assert (loaded.prior, loaded.prior_, loaded.diagnostics().keys()) == ("counts", "counts", model.diagnostics_.keys())
+
+
+def test_lfrm_with_learned_counts_has_no_alpha_to_learn(graph):
+    priors = LFRM(prior="counts", penalty=0.5, **SHORT).fit(graph).chains_[0].state.priors
+    assert priors.penalty == 0.5
+    assert priors.diagonal != pytest.approx(1 / 3.2**2)
 
 
 def test_twins_are_one_community_with_both_weights():
@@ -266,6 +297,7 @@ def test_epm_leaves_out_only_loadings_that_say_nothing(graph):
     ("model", "words"),
     [
         (EPM(), r"EPM needs an undirected graph; this one is directed. Use klafter.as_graph\(X\).symmetrize\(\)"),
+        (LFRM(prior="uniform"), "one of 'buffet', 'counts'"),
         (LFRM(init="spectral"), "one of 'random', 'irm', 'klafter'"),
         (LFRM(weight_scale=0), "weight_scale to be a finite number above 0"),
         (LFRM(n_burn=-1), "n_burn to be a whole number of at least 0"),

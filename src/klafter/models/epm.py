@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ class SparseEPMEngine(EPMEngine):
         return draw._replace(memberships=sparse.csr_array(np.where(expected >= FAINT, phi, 0.0)))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EPM(Sampler):
     """The hierarchical gamma process edge partition model (HGP-EPM), by Gibbs sampling.
 
@@ -52,7 +54,7 @@ class EPM(Sampler):
     n_communities_ : int
     trace_ : dict of (n_chains, n_sweeps) arrays
         ``log_likelihood`` and ``n_communities`` after each sweep.
-    objective_, history_, n_iter_, sweep_seconds_, n_burned_, link_, labels_in_
+    objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_, labels_in_
         See ``Sampler``.
 
     Notes
@@ -72,34 +74,10 @@ class EPM(Sampler):
     True
     """
 
-    _density = "log_likelihood"
+    family: str = "bernoulli"
+    n_communities: int = 100
 
-    def __init__(
-        self,
-        *,
-        family: str = "bernoulli",
-        n_communities: int = 100,
-        n_burn: int = 500,
-        n_draws: int = 500,
-        n_chains: int = 1,
-        max_draws: int = 100,
-        structure: float = 0.0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_burn=n_burn,
-            n_draws=n_draws,
-            n_chains=n_chains,
-            max_draws=max_draws,
-            structure=structure,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.family = family
-        self.n_communities = n_communities
+    _density = "log_likelihood"
 
     def _check_parameters(self, graph: Graph) -> None:
         super()._check_parameters(graph)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from klafter.core.families import BINARIZE
@@ -11,6 +12,7 @@ from klafter.models.sampler import COUNTS_CURE, Sampler, check_links, check_prio
 from klafter.sampling.irm import IRMEngine
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IRM(Sampler):
     """The infinite relational model: every node in one block, a link rate for each pair of blocks.
 
@@ -39,7 +41,7 @@ class IRM(Sampler):
     n_communities_ : int
     trace_ : dict of (n_chains, n_sweeps) arrays
         ``log_posterior`` and ``n_communities`` after each sweep.
-    objective_, history_, n_iter_, sweep_seconds_, n_burned_, link_, labels_in_
+    objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_, labels_in_
         See ``Sampler``.
 
     References
@@ -54,36 +56,12 @@ class IRM(Sampler):
     np.int64(1)
     """
 
-    def __init__(
-        self,
-        *,
-        family: str = "bernoulli",
-        link_prior: tuple[float, float] = (0.1, 1.0),
-        concentration: float | None = None,
-        n_moves: int = 2,
-        n_burn: int = 300,
-        n_draws: int = 300,
-        n_chains: int = 1,
-        max_draws: int = 100,
-        structure: float = 0.0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_burn=n_burn,
-            n_draws=n_draws,
-            n_chains=n_chains,
-            max_draws=max_draws,
-            structure=structure,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.family = family
-        self.link_prior = link_prior
-        self.concentration = concentration
-        self.n_moves = n_moves
+    family: str = "bernoulli"
+    link_prior: tuple[float, float] = (0.1, 1.0)
+    concentration: float | None = None
+    n_moves: int = 2
+    n_burn: int = 150
+    n_draws: int = 75
 
     def _check_parameters(self, graph: Graph) -> None:
         super()._check_parameters(graph)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from klafter.models.sampler import Sampler
 from klafter.sampling.lfrm_engine import LFRMEngine
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LFRM(Sampler):
     """The latent feature relational model, sampled: the posterior whose mode K-LAFTER looks for at T = 1.
 
-    Nodes belong to any number of communities, Z ~ IBP(alpha), and x_ij = b + s_i + r_j + z_i' W z_j gives the link.
-    The number of communities is learned. A sweep costs N^2 K: comfortable to a few thousand nodes.
+    Nodes belong to any number of communities, Z ~ IBP(alpha) or with learned counts (see Notes), and
+    x_ij = b + s_i + r_j + z_i' W z_j gives the link. The number of communities is learned. A sweep costs N^2 K:
+    comfortable to a few thousand nodes.
 
     W is drawn by slices along its entries. With memberships held, that gave 1,170 effective samples a second on NIPS234
     where Polya-Gamma augmentation gave 13, which mixes slowly when links are rare (``benchmarks/affinities.py``).
@@ -26,14 +29,17 @@ class LFRM(Sampler):
     ----------
     family : {"bernoulli", "poisson", "gaussian"}
         What link values are: 0/1, counts, or real numbers.
+    prior : {"buffet", "counts"}
+        Of memberships: the Indian buffet process, or the prior that learns how many communities a node holds.
     penalty : float
-        Price of one more community, -log alpha of the Indian buffet process; when learned, where the chain begins.
+        Price of one more community, -log alpha of the Indian buffet process; when learned, where the chain begins. With
+        prior="counts" it is not learned.
     sociality : bool
         Whether every node has its own tendency to link, s_i and r_i.
     weight_scale, offdiagonal_scale : float
         Standard deviation of W inside and between communities; when learned, the scale of its prior.
     learn : bool
-        Whether alpha and the scales of W are drawn with the rest.
+        Whether alpha (of the buffet) and the scales of W are drawn with the rest.
     init : {"random", "irm", "klafter"}
         Where chains begin: ten random communities, the blocks of 20 sweeps of IRM, or a short K-LAFTER descent.
     n_burn, n_draws, n_chains, max_draws, structure, warm_start, n_jobs, random_state
@@ -46,10 +52,21 @@ class LFRM(Sampler):
     affinities_ : (K, K) array
         W of the best sweep.
     n_communities_ : int
+    prior_ : str
+        The prior of memberships.
     trace_ : dict of (n_chains, n_sweeps) arrays
         ``log_posterior`` and ``n_communities`` after each sweep.
-    objective_, history_, n_iter_, sweep_seconds_, n_burned_, link_, labels_in_
+    objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_, labels_in_
         See ``Sampler``.
+
+    Notes
+    -----
+    With prior="counts", n_m nodes hold m communities each, E = sum_m m n_m, and given K
+
+        p(Z) ~ 1 / [C(N + K, K)  N! / prod_m n_m!  C(E - 1, K - 1)  E! / (prod_k S_k!  prod_i m_i!)],
+
+    that is: any histogram of the number of memberships equally likely, then which nodes, any sizes of communities, then
+    who is in which. K has weight exp(-penalty K). Being in no community is then as common as the data say.
 
     References
     ----------
@@ -60,52 +77,25 @@ class LFRM(Sampler):
     >>> from klafter.datasets import load_karate
     >>> model = LFRM(n_burn=20, n_draws=30, init="klafter", random_state=0).fit(load_karate())
     >>> model.trace_["log_posterior"].shape
-    (1, 50)
+    (4, 50)
     >>> p = model.predict_proba(np.array([[0, 1], [16, 26]]))
     >>> p[0] > p[1]
     np.True_
     """
 
-    def __init__(
-        self,
-        *,
-        family: str = "bernoulli",
-        penalty: float = 0.0,
-        sociality: bool = True,
-        weight_scale: float = 3.2,
-        offdiagonal_scale: float = 1.4,
-        learn: bool = True,
-        init: str = "random",
-        n_burn: int = 500,
-        n_draws: int = 500,
-        n_chains: int = 1,
-        max_draws: int = 100,
-        structure: float = 0.0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_burn=n_burn,
-            n_draws=n_draws,
-            n_chains=n_chains,
-            max_draws=max_draws,
-            structure=structure,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.family = family
-        self.penalty = penalty
-        self.sociality = sociality
-        self.weight_scale = weight_scale
-        self.offdiagonal_scale = offdiagonal_scale
-        self.learn = learn
-        self.init = init
+    family: str = "bernoulli"
+    prior: str = "buffet"
+    penalty: float = 0.0
+    sociality: bool = True
+    weight_scale: float = 3.2
+    offdiagonal_scale: float = 1.4
+    learn: bool = True
+    init: str = "random"
 
     def _check_parameters(self, graph: Graph) -> None:
         super()._check_parameters(graph)
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
+        check_choice(self, "prior", ("buffet", "counts"))
         check_choice(self, "init", ("random", "irm", "klafter"))
         check_real(self, "penalty")
         for name in ("weight_scale", "offdiagonal_scale"):
@@ -122,9 +112,13 @@ class LFRM(Sampler):
         unit = self._unit(graph)
         return graph if unit == 1.0 else graph.replace(links=graph.links / unit)
 
+    def _choose(self, graph: Graph, seed: np.random.SeedSequence) -> dict[str, Any]:
+        return {"prior": self.prior}
+
     def _engine(self, graph: Graph, chosen: dict[str, Any]) -> LFRMEngine:
         return LFRMEngine(
             family=self.family,
+            prior=self.prior,
             penalty=float(self.penalty),
             sociality=bool(self.sociality),
             weight_scale=float(self.weight_scale),

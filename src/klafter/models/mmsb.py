@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ GRID = (2, 4, 7, 12, 20)  # numbers of roles that "auto" tries
 TRIAL_SWEEPS = 100  # of burn-in, and of draws, for each
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MMSB(Sampler):
     """The mixed membership stochastic blockmodel, by collapsed Gibbs.
 
@@ -43,7 +45,7 @@ class MMSB(Sampler):
     n_communities_ : int
     trace_ : dict of (n_chains, n_sweeps) arrays
         ``log_posterior`` and ``n_communities`` after each sweep.
-    objective_, history_, n_iter_, sweep_seconds_, n_burned_, link_, labels_in_
+    objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_, labels_in_
         See ``Sampler``.
     n_roles_ : int
         K as given or chosen; ``n_communities_`` counts the roles that some node plays more often than 1/K.
@@ -62,34 +64,11 @@ class MMSB(Sampler):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        n_communities: int | str | None = 10,
-        alpha: float | None = None,
-        link_prior: tuple[float, float] = (0.1, 1.0),
-        n_burn: int = 300,
-        n_draws: int = 300,
-        n_chains: int = 1,
-        max_draws: int = 100,
-        structure: float = 0.0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_burn=n_burn,
-            n_draws=n_draws,
-            n_chains=n_chains,
-            max_draws=max_draws,
-            structure=structure,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.n_communities = n_communities
-        self.alpha = alpha
-        self.link_prior = link_prior
+    n_communities: int | str | None = 10
+    alpha: float | None = None
+    link_prior: tuple[float, float] = (0.1, 1.0)
+    n_burn: int = 150
+    n_draws: int = 75
 
     def _check_parameters(self, graph: Graph) -> None:
         super()._check_parameters(graph)
@@ -120,7 +99,7 @@ class MMSB(Sampler):
         for size in GRID:
             trial = MMSB(
                 n_communities=size, alpha=self.alpha, link_prior=self.link_prior, n_burn=TRIAL_SWEEPS,
-                n_draws=TRIAL_SWEEPS, random_state=int(seed.generate_state(1)[0]),
+                n_draws=TRIAL_SWEEPS, n_chains=1, random_state=int(seed.generate_state(1)[0]),
             )  # fmt: skip
             scores.append(trial.fit(train).score(held.pairs, held.values) if len(held.pairs) else -float(size))
         return {"n_communities": np.array(GRID), "log_likelihood": np.array(scores)}

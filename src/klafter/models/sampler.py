@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,19 +17,23 @@ from klafter.models.base import NetworkModel
 from klafter.models.checks import check_integer, check_real
 from klafter.models.publish import Fitted, from_chains
 from klafter.sampling.chain import Chain, Recipe, Task, run_chain
+from klafter.sampling.diagnostics import complaint, summarise
 from klafter.search.parallel import run
 from klafter.search.progress import Callback
 
+log = logging.getLogger("klafter")
 COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Sampler(NetworkModel):
-    """Base of LFRM, IRM, MMSB and EPM: a subclass gives an engine, the rest is here.
+    """Base of LFRM, IRM, MMSB and EPM: a subclass gives its parameters and an engine, the rest is here.
 
     Each of ``n_chains`` chains owns its seed, makes ``n_burn`` + ``n_draws`` sweeps, and keeps at most ``max_draws``
     of its draws, evenly thinned, so memory does not grow with sweeps (traces hold a few numbers a sweep). Predictions
     average the link probability over the draws of all chains. The sweep of highest log posterior after the burn-in,
-    of all chains, gives the communities. Ctrl-C keeps what was sampled.
+    of all chains, gives the communities. Ctrl-C keeps what was sampled. When chains disagree (R-hat above 1.05) or are
+    worth fewer than ten independent draws each, a warning says so and what to do; it stays in ``notes_``.
 
     Parameters
     ----------
@@ -36,7 +42,7 @@ class Sampler(NetworkModel):
     n_draws : int
         Sweeps of each chain after the burn-in.
     n_chains : int
-        Chains, each from its own start.
+        Chains, each from its own start. Four, of which R-hat can be told, share the draws that predictions average.
     max_draws : int
         Most draws that a chain keeps for predictions.
     structure : float
@@ -57,6 +63,8 @@ class Sampler(NetworkModel):
         Time of each sweep.
     n_burned_ : (n_chains,) array
         Sweeps of each chain that were burn-in.
+    diagnostics_ : dict of dict
+        ``ess`` and ``r_hat`` of each trace, see ``diagnostics``.
     chains_ : list of Chain
         Where each chain stopped; not saved to files.
     membership_proba_ : (n, K) array
@@ -71,31 +79,19 @@ class Sampler(NetworkModel):
         Sweeps of the longest chain.
     """
 
+    n_burn: int = 250
+    n_draws: int = 125
+    n_chains: int = 4
+    max_draws: int = 50
+    structure: float = 0.0
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+
     _density = "log_posterior"  # what the trace holds, a method of the engine
 
-    def __init__(
-        self,
-        *,
-        n_burn: int = 500,
-        n_draws: int = 500,
-        n_chains: int = 1,
-        max_draws: int = 100,
-        structure: float = 0.0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_burn = n_burn
-        self.n_draws = n_draws
-        self.n_chains = n_chains
-        self.max_draws = max_draws
-        self.structure = structure
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
     def diagnostics(self) -> dict[str, dict[str, float]]:
-        """Effective sample size and R-hat of each trace after the burn-in, by ArviZ.
+        """Effective sample size and R-hat of each trace after the burn-in.
 
         Returns
         -------
@@ -103,19 +99,8 @@ class Sampler(NetworkModel):
             For each trace ``ess``, how many independent draws its sweeps are worth, and ``r_hat``, how much chains
             disagree: above 1.01 they need more sweeps; NaN with one chain.
         """
-        from klafter.sampling.diagnostics import effective_sample_size, r_hat
-
         check_is_fitted(self, "trace_")
-        answer = {}
-        for name, trace in self.trace_.items():
-            parts = [line[burned:][~np.isnan(line[burned:])] for line, burned in zip(trace, self.n_burned_)]
-            shortest = min(len(part) for part in parts)
-            sampled = np.array([part[:shortest] for part in parts])
-            answer[name] = {
-                "ess": effective_sample_size(sampled),
-                "r_hat": r_hat(sampled) if len(sampled) > 1 else float("nan"),
-            }
-        return answer
+        return {name: dict(line) for name, line in self.diagnostics_.items()}
 
     # ---- fitting ------------------------------------------------------------------------------------------------
 
@@ -153,7 +138,22 @@ class Sampler(NetworkModel):
             chains = run(partial(run_chain, observed, recipe, callback), tasks, self.n_jobs, client)
         self._last_engine = engine
         precision = self._precision(engine, [chain.peak[1] for chain in chains])
-        return from_chains(observed, recipe, chains, precision, **chosen)
+        return self._diagnosed(from_chains(observed, recipe, chains, precision, **chosen), chains)
+
+    def _diagnosed(self, fitted: Fitted, chains: list[Chain]) -> Fitted:
+        """The same with its diagnostics, and a warning when they are poor."""
+        found = summarise(
+            {
+                self._density: [chain.density[chain.n_burned :] for chain in chains],
+                "n_communities": [chain.n_communities[chain.n_burned :] for chain in chains],
+            }
+        )
+        fitted = replace(fitted, more={**fitted.more, "diagnostics": found})
+        if (words := complaint(found, len(chains))) is None:
+            return fitted
+        cure = f"Fit again with warm_start=True to go on, or with n_burn={2 * self.n_burn}, n_draws={2 * self.n_draws}."
+        log.warning("%s %s", words, cure)
+        return fitted.noting(f"{words} {cure}")
 
     def _check_engine(self, engine: Any, before: dict[int, Chain]) -> None:
         if before and engine != self._last_engine:

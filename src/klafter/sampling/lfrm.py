@@ -3,9 +3,17 @@
 A sweep draws (a) memberships that others share, by Gibbs with K-LAFTER's flip gain; (b) the communities that only one
 node holds, jointly with fresh ones, by Metropolis; (c) W, sociality, offset and coefficients, by slices along lines;
 (d) when ``learn`` is set, alpha | K ~ Gamma(a + K, b + H_N) and the variances of W, inverse gamma given W.
+
+Z has the Indian buffet's prior or, where the problem says ``counts``, that of learned counts (``core.cover_price``):
+
+    p([Z]) ~ exp(-penalty K - price(Z)) / prod_h K_h!    [Z]: its columns in any order, K_h of them alike, none empty
+
+As K grows exp(-price), summed over Z, falls as the K-th power of something below 1 or faster, so that this can be
+normalised, at penalty 0 too. There is no alpha to learn: the norm, a function of the penalty, is not known.
 """
 
 from functools import lru_cache
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -81,25 +89,39 @@ def as_draw(state: State, scale: float = 1.0) -> LinearDraw:
 
 
 def draw_priors(problem: Problem, state: State, rng, first: Priors = USUAL) -> Priors:
-    """alpha and the variances of W given the state."""
-    k, diagonal = len(state.z), np.diag(state.w)
-    alpha = rng.gamma(ALPHA_SHAPE + k, 1.0 / (ALPHA_RATE + _harmonic(problem.dyads.n)))
-    share = 1.0 if problem.dyads.directed else 0.5  # of the entries off the diagonal that are free
-    inside = float(diagonal @ diagonal)
-    between = share * (float((state.w**2).sum()) - inside)
+    """alpha, where the prior of Z has one, and the variances of W given the state."""
+    inside, between = free_weights(state.w, problem.dyads.directed)
+    penalty = problem.priors.penalty if problem.counts else draw_penalty(len(state.z), problem.dyads.n, rng)
     return problem.priors._replace(
-        penalty=float(-np.log(max(alpha, 1e-300))),
-        diagonal=_draw_precision(k, inside, first.diagonal, rng),
-        offdiagonal=_draw_precision(share * k * (k - 1), between, first.offdiagonal, rng),
+        penalty=penalty,
+        diagonal=draw_precision(inside, first.diagonal, rng),
+        offdiagonal=draw_precision(between, first.offdiagonal, rng),
     )
 
 
+def draw_penalty(k: int, n: int, rng) -> float:
+    """-log alpha, alpha | K ~ Gamma(a + K, b + H_N)."""
+    return -log(max(rng.gamma(ALPHA_SHAPE + k, 1.0 / (ALPHA_RATE + harmonic(n))), 1e-300))
+
+
+def free_weights(w: np.ndarray, directed: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The entries of W inside and between communities, each free one once."""
+    k = len(w)
+    return np.diag(w), w[~np.eye(k, dtype=bool)] if directed else w[np.triu_indices(k, 1)]
+
+
 @lru_cache
-def _harmonic(n: int) -> float:
-    """1 + 1/2 + ... + 1/n."""
+def harmonic(n: int) -> float:
+    """H_N = 1 + 1/2 + ... + 1/N."""
     return float(np.sum(1.0 / np.arange(1, n + 1)))
 
 
-def _draw_precision(count: float, squares: float, first: float, rng) -> float:
-    """1 / sw^2 from Gamma(a + m / 2, rate a / first + |w|^2 / 2): a priori its mean is the precision given first."""
-    return float(rng.gamma(SCALE_SHAPE + count / 2, 1.0 / (SCALE_SHAPE / first + 0.5 * max(squares, 0.0))))
+def draw_precision(values: np.ndarray, first: float, rng) -> float:
+    """1 / sw^2 | W ~ Gamma(a + m / 2, rate a / first + |w|^2 / 2): a priori its mean is the precision given first."""
+    rate = SCALE_SHAPE / first + 0.5 * float((values**2).sum())
+    return float(rng.gamma(SCALE_SHAPE + values.size / 2, 1.0 / rate))
+
+
+def log_precision(precision: float, first: float) -> float:
+    """Log density of its Gamma(a, rate a / first) prior, up to a constant."""
+    return (SCALE_SHAPE - 1) * log(precision) - SCALE_SHAPE * precision / first

@@ -2,8 +2,9 @@
 
     Z ~ IBP(alpha)    W_kk ~ N(0, sw^2)    W_kl ~ N(0, so^2)    s_i, r_i ~ N(0, 1)    y_ij ~ family(x_ij)
 
-With ``learn``: alpha ~ Gamma(1, 1), and 1 / sw^2 ~ Gamma(3, rate 3 scale^2), likewise 1 / so^2. The precision of
-Gaussian link values is always drawn, from Gamma(1, 1) a priori, link values being measured in units of their size.
+or Z with learned counts, see ``lfrm``. With ``learn``: alpha ~ Gamma(1, 1), and 1 / sw^2 ~ Gamma(3, rate 3 scale^2),
+likewise 1 / so^2. The precision of Gaussian link values is always drawn, from Gamma(1, 1) a priori, link values being
+measured in units of their size.
 """
 
 from __future__ import annotations
@@ -44,8 +45,10 @@ class LFRMEngine:
     Parameters
     ----------
     family : {"bernoulli", "poisson", "gaussian"}
+    prior : {"buffet", "counts"}
+        Of memberships: the Indian buffet's, or the one that learns how many communities a node holds.
     penalty : float
-        -log alpha, at the start when learned.
+        -log alpha, at the start when learned; of learned counts, the price of one more community.
     sociality : bool
     weight_scale, offdiagonal_scale : float
         Standard deviations of W, or where their priors have their weight.
@@ -58,6 +61,7 @@ class LFRMEngine:
     """
 
     family: str = "bernoulli"
+    prior: str = "buffet"
     penalty: float = 0.0
     sociality: bool = True
     weight_scale: float = 3.2
@@ -70,12 +74,16 @@ class LFRMEngine:
     def response(self) -> str:
         return FAMILIES[self.family].response
 
+    @property
+    def _first(self) -> Priors:
+        """The prices and scales given."""
+        return make_priors(self.penalty, 1.0, self.weight_scale, self.offdiagonal_scale)
+
     # ---- starts -------------------------------------------------------------------------------------------------
 
     def init(self, graph, rng) -> LFRMState:
         """A first state, by the start asked for."""
-        priors = make_priors(self.penalty, 1.0, self.weight_scale, self.offdiagonal_scale)
-        problem = self._problem(graph, priors, 1.0)
+        priors, problem = self._first, self._problem(graph, self._first, 1.0)
         starts: dict[str, Callable] = {"random": self._scatter, "irm": self._blocks, "klafter": self._descend}
         state = LFRMState(drop_empty(starts[self.start](graph, problem, rng)), priors, 1.0)
         return state._replace(precision=self._draw_precision(graph, state, rng))
@@ -114,25 +122,13 @@ class LFRMEngine:
     def step(self, graph, state: LFRMState, rng) -> LFRMState:
         """Memberships, weights, then what is learned of the priors."""
         problem = self._problem(graph, state.priors, state.precision)
-        moved = lfrm.step(problem, lfrm.Chain(state.state, state.priors), rng).state
-        state = state._replace(state=moved)
-        if self.learn:
-            state = state._replace(priors=self._draw_priors(graph, state, rng))
+        chain = lfrm.step(problem, lfrm.Chain(state.state, state.priors, self._first), rng, learn=self.learn)
+        state = LFRMState(chain.state, chain.priors, state.precision)
         return state._replace(precision=self._draw_precision(graph, state, rng))
 
     def _problem(self, graph, priors: Priors, precision: float) -> Problem:
         law = FAMILIES[self.family].law(precision)
-        return make_problem(graph, law, priors, sociality=self.sociality)
-
-    def _draw_priors(self, graph, state: LFRMState, rng) -> Priors:
-        """alpha | K ~ Gamma(a + K, b + H_N), and the precisions of W given W."""
-        k, (inside, between) = len(state.state.z), free_weights(state.state.w, graph.directed)
-        alpha = rng.gamma(lfrm.ALPHA_SHAPE + k) / (lfrm.ALPHA_RATE + harmonic(graph.n_nodes))
-        return state.priors._replace(
-            penalty=-log(max(alpha, 1e-300)),
-            diagonal=draw_weight_precision(inside, self.weight_scale, rng),
-            offdiagonal=draw_weight_precision(between, self.offdiagonal_scale, rng),
-        )
+        return make_problem(graph, law, priors, sociality=self.sociality, counts=self.prior == "counts")
 
     def _draw_precision(self, graph, state: LFRMState, rng) -> float:
         """tau ~ Gamma(a + dyads / 2, rate b + sum of squares / 2)."""
@@ -155,10 +151,11 @@ class LFRMEngine:
         priors = state.priors
         total = -objective(self._problem(graph, priors, state.precision), state.state)
         if self.learn:
-            alpha = np.exp(-priors.penalty)
-            total += (1 - lfrm.ALPHA_SHAPE) * priors.penalty - alpha * (lfrm.ALPHA_RATE + harmonic(graph.n_nodes))
-            total += log_weight_precision(priors.diagonal, self.weight_scale)
-            total += log_weight_precision(priors.offdiagonal, self.offdiagonal_scale)
+            total += lfrm.log_precision(priors.diagonal, self._first.diagonal)
+            total += lfrm.log_precision(priors.offdiagonal, self._first.offdiagonal)
+        if self.learn and self.prior == "buffet":
+            rate = lfrm.ALPHA_RATE + lfrm.harmonic(graph.n_nodes)
+            total += (1 - lfrm.ALPHA_SHAPE) * priors.penalty - rate * np.exp(-priors.penalty)
         if FAMILIES[self.family].quadratic:
             total += (PRECISION_SHAPE - 1) * log(state.precision) - PRECISION_RATE * state.precision
         return float(total)
@@ -185,25 +182,3 @@ def merge_twins(state: State) -> State:
     first = [rows.index(name) for name in names]
     fold = np.array([[row == name for name in names] for row in rows], float)
     return state._replace(z=np.ascontiguousarray(state.z[first]), w=fold.T @ state.w @ fold)
-
-
-def free_weights(w: np.ndarray, directed: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The entries of W inside and between communities, each free one once."""
-    k = len(w)
-    return np.diag(w), w[~np.eye(k, dtype=bool)] if directed else w[np.triu_indices(k, 1)]
-
-
-def harmonic(n: int) -> float:
-    """H_N = 1 + 1/2 + ... + 1/N."""
-    return float(np.sum(1.0 / np.arange(1, n + 1)))
-
-
-def draw_weight_precision(values: np.ndarray, scale: float, rng) -> float:
-    """1 / sw^2 | W ~ Gamma(a + m / 2, rate a scale^2 + |w|^2 / 2)."""
-    rate = lfrm.SCALE_SHAPE * scale**2 + 0.5 * float((values**2).sum())
-    return float(rng.gamma(lfrm.SCALE_SHAPE + values.size / 2) / rate)
-
-
-def log_weight_precision(precision: float, scale: float) -> float:
-    """Log density of its Gamma(a, rate a scale^2) prior, up to a constant."""
-    return (lfrm.SCALE_SHAPE - 1) * log(precision) - lfrm.SCALE_SHAPE * scale**2 * precision

@@ -1,11 +1,15 @@
-"""Sweeps of the latent feature relational model: Gibbs on shared memberships, Metropolis on private ones."""
+"""Sweeps of the latent feature relational model: Gibbs on shared memberships, Metropolis on private ones.
+
+Under learned counts a node also exchanges one community that it shares for another: either half alone is dear.
+"""
 
 import numpy as np
 
-from klafter.core.cover_price import set_membership
+from klafter.core.cover_price import cover_price, set_membership
 from klafter.core.rows import load_rows, row_loss
 from klafter.core.workspace import open_workspace, refresh_column, refresh_effects
 from klafter.jit.decorators import bare, inlined, inner, kernel
+from klafter.sampling.membership_kernels import exchange
 from klafter.sampling.weights_kernels import draw_parameters
 from klafter.search.dense.flip_bounds import flip_hopeful, new_screen, relist
 from klafter.search.dense.flip_kernels import draw_thresholds, flip_row
@@ -42,10 +46,13 @@ def rows_loss(ws, i):
 
 @bare
 def sample_private(ws, i, fresh, scratch, rng):
-    """The communities that only i holds, all at once: so many fresh ones in their place.
+    """The communities that only i holds, q of them, all at once: q' fresh ones in their place, q' ~ Poisson(alpha / N).
 
-    Accepted with the likelihood ratio. Returns False when there was no free slot for a fresh community.
-    ``room`` is for two lists of communities.
+    A class of Z has the probability exp(-price) / prod_h K_h!, K_h communities with the same members, so that q! goes
+    with that of the proposal and the move is accepted with
+        L' / L  exp(price - price')  (alpha / N)^(q - q').
+    Under the buffet the last two factors cancel. Returns False when there was no free slot for a fresh community.
+    ``scratch`` is for two lists of communities.
     """
     old, slots, held, found = scratch[0], scratch[1], 0, 0
     for k in range(ws.z.shape[0]):
@@ -59,7 +66,9 @@ def sample_private(ws, i, fresh, scratch, rng):
         return True
     if found < fresh:
         return False
-    before = rows_loss(ws, i)
+    before = rows_loss(ws, i) + (cover_price(ws) if ws.counts else 0.0)
+    if ws.counts:
+        before += (fresh - held) * (ws.priors.penalty + np.log(ws.n))
     for t in range(held):
         leave(ws, i, old[t])
     refresh_effects(ws, i)
@@ -68,7 +77,7 @@ def sample_private(ws, i, fresh, scratch, rng):
         enter(ws, i, slots[t])
         refresh_effects(ws, i)
     load_rows(ws, i)
-    if np.log(rng.random()) >= before - rows_loss(ws, i):
+    if np.log(rng.random()) >= before - rows_loss(ws, i) - (cover_price(ws) if ws.counts else 0.0):
         for t in range(fresh):
             leave(ws, i, slots[t])
         for t in range(held):
@@ -97,16 +106,18 @@ def sample_memberships(ws, fresh, rng):
     fresh[i] ~ Poisson(alpha / N) is how many new private communities node i proposes. Counts those without a slot.
     """
     k = ws.z.shape[0]
-    return visit(ws, fresh, np.empty(k), np.empty((2, k), np.int64), rng)
+    return visit(ws, fresh, np.empty((2, k)), np.empty((2, k), np.int64), rng)
 
 
 @bare
-def visit(ws, fresh, thresholds, scratch, rng):
-    full = 0
+def visit(ws, fresh, rooms, scratch, rng):
+    full, thresholds = 0, rooms[0]
     for i in range(ws.n):
         load_rows(ws, i)
         draw_thresholds(ws, i, thresholds, rng)
         flip_row(ws, i, thresholds)
+        if ws.counts:
+            exchange(ws, i, rooms, rng)
         if not sample_private(ws, i, fresh[i], scratch, rng):
             full += 1
     return full
@@ -116,16 +127,18 @@ def visit(ws, fresh, thresholds, scratch, rng):
 def sample_many(ws, fresh, rng):
     """The same for many communities."""
     k = ws.z.shape[0]
-    return visit_many(ws, fresh, np.empty(k), new_screen(ws), np.empty((2, k), np.int64), rng)
+    return visit_many(ws, fresh, np.empty((2, k)), new_screen(ws), np.empty((2, k), np.int64), rng)
 
 
 @bare
-def visit_many(ws, fresh, thresholds, screen, scratch, rng):
-    full = 0
+def visit_many(ws, fresh, rooms, screen, scratch, rng):
+    full, thresholds = 0, rooms[0]
     for i in range(ws.n):
         load_rows(ws, i)
         draw_thresholds(ws, i, thresholds, rng)
         flip_hopeful(ws, i, thresholds, screen)
+        if ws.counts:
+            exchange(ws, i, rooms, rng)
         if not sample_private(ws, i, fresh[i], scratch, rng):
             full += 1
         relist(ws, i, screen)

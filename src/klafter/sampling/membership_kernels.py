@@ -36,27 +36,53 @@ def draw_flips(ws, i, chances, scratch, rng):
 
 @bare
 def draw_exchange(ws, i, chances, weights, scratch, rng):
-    """One community that i shares, at random, is left, and one of those that i is not in is joined, by Gibbs.
+    """An exchange; chances[k, i] grows by half the probability of z_ik = 1 after it."""
+    leave = open_exchange(ws, i, weights, scratch, rng)
+    for k in range(ws.z.shape[0]):
+        chances[k, i] += 0.5 * (ws.z[k, i] + weights[k])
+    close_exchange(ws, i, leave, weights, rng)
 
-    The set of rows to choose from is the same seen from each of them, and so is the chance to choose it.
+
+@bare
+def exchange(ws, i, rooms, rng):
+    """One community that i shares for another; (2, K) ``rooms`` are for numbers on the way."""
+    leave = open_exchange(ws, i, rooms[0], rooms[1], rng)
+    if leave >= 0:
+        close_exchange(ws, i, leave, rooms[0], rng)
+        refresh_effects(ws, i)
+
+
+@bare
+def open_exchange(ws, i, weights, scratch, rng):
+    """One community that i shares, at random, is left; ``weights`` are the probabilities of those to join instead.
+
+    It may be the same again. The set of rows to choose from is the same seen from each of them, and so is the chance to
+    choose it. Returns the community that was left, -1 if i shares none.
     """
     n_communities, leave = ws.z.shape[0], shared_at_random(ws, i, rng)
-    if leave >= 0:
-        apply_flip(ws, i, leave)
+    weights[:] = 0.0
+    if leave < 0:
+        return leave
+    apply_flip(ws, i, leave)
     highest, total = -np.inf, 0.0
     for k in range(n_communities):
-        chances[k, i] += 0.5 * ws.z[k, i]
-        weights[k] = -np.inf if leave < 0 or ws.z[k, i] else flip_gain(ws, i, k, scratch)
+        weights[k] = -np.inf if ws.z[k, i] or ws.size[k] == 0 else flip_gain(ws, i, k, scratch)
         highest = max(highest, weights[k])
-    if leave < 0:
-        return
     for k in range(n_communities):
         weights[k] = math.exp(max(weights[k] - highest, -CLIP)) if weights[k] > -np.inf else 0.0
         total += weights[k]
     for k in range(n_communities):
-        chances[k, i] += 0.5 * weights[k] / total
-    left, join = rng.random() * total, leave
-    for k in range(n_communities):
+        weights[k] /= total
+    return leave
+
+
+@bare
+def close_exchange(ws, i, leave, weights, rng):
+    """A community is joined by its weight."""
+    if leave < 0:
+        return
+    left, join = rng.random(), leave
+    for k in range(ws.z.shape[0]):
         if weights[k] > 0.0:
             join = k
             left -= weights[k]

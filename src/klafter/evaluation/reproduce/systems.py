@@ -15,7 +15,15 @@ QUICK = {
 }
 FULL = {"n_chains": 4, "n_init": 8, "n_smooth": 360}
 QUICK_OF = {"EPM": {"n_communities": 30}, "PaperKLafter": {"max_iter": 4}}
-FULL_OF = {"PaperKLafter": {"max_iter": 30}}
+SWEEPS = {"n_burn": 300, "n_draws": 300, "max_draws": 100}
+MORE_SWEEPS = {"n_burn": 500, "n_draws": 500, "max_draws": 100}
+FULL_OF = {
+    "PaperKLafter": {"max_iter": 30},
+    "MMSB": SWEEPS,
+    "IRM": SWEEPS,
+    "EPM": MORE_SWEEPS,
+    "LFRM": MORE_SWEEPS,
+}
 
 
 def systems(quick: bool = False, n_jobs: int | None = None, names=SYSTEMS) -> tuple[dict, list[str]]:
