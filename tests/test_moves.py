@@ -11,8 +11,8 @@ from klafter.core.problem import add_communities, copy_state, empty_state, make_
 from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm
 from klafter.jit.decorators import kernel
+from klafter.search.config import SEARCH
 from klafter.search.dense import birth_kernels as birth_kernels
-from klafter.search.dense.birth_kernels import PASSES
 from klafter.search.dense.communities import drop_empty, without
 from klafter.search.dense.flip_kernels import descend
 from klafter.search.dense.growth import grow_inside
@@ -51,7 +51,7 @@ def around(ws, k):
 
 @kernel
 def grow(ws, k, price):
-    return grow_inside(ws, k, price, PASSES)
+    return grow_inside(ws, k, price, SEARCH.dense.birth_passes)
 
 
 @kernel
@@ -89,7 +89,7 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
         return
     gain = grow(ws, k, price)
     assert before - oracles.objective(graph, problem, state) == pytest.approx(gain, rel=1e-8, abs=1e-7)
-    for _ in range(PASSES):
+    for _ in range(SEARCH.dense.birth_passes):
         fit_column(whole, k, True)
         if descend(whole, around(whole, k), k, 1) == 0.0:
             break
