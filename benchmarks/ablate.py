@@ -3,7 +3,7 @@
     python benchmarks/ablate.py [--minutes 45] [--only dense.sweeps ...]     measure; goes on where it was interrupted
     python benchmarks/ablate.py --table [--write docs/search.md]             the table, printed or put into the page
 
-Networks are read from the folders networks, lfr and corpus in KLAFTER_DATA, and planted by our own generators. Where the
+Networks are read from the folders networks, lfr and corpus in KLAFTER_DATA, and planted by our own generators. Where
 communities are known the cover is compared with them (F1); else a tenth of the dyads is hidden and predicted (AUC).
 Each variant has a process of its own, see ``klafter.search.config``. Writes benchmarks/results/ablate.json, a record
 for each variant and network: objective_, F1 or AUC, and CPU seconds, averaged over seeds.
@@ -91,15 +91,18 @@ def variants(name: str) -> list:
     return [other for other in both if other != same]
 
 
+def network(name: str):
+    """A graph and its communities, none where these are not known."""
+    if name in PLANTED:
+        graph, planted = PLANTED[name]()
+        return graph, planted.communities()
+    path = DATA / FILES[name]
+    return read_network(path.parent, path.name)
+
+
 def fit(name: str, options: dict, seed: int) -> dict[str, float]:
     """Score, F1 or AUC, and CPU seconds of one fit."""
-    graph, truth = (
-        read_network(DATA / Path(FILES[name]).parent, Path(FILES[name]).name) if name in FILES else (None, None)
-    )
-    if graph is None:
-        graph, planted = PLANTED[name]()
-        truth = planted.communities()
-    held = None
+    (graph, truth), held = network(name), None
     if not truth:
         graph, held = kl.split_dyads(graph, 0.1, random_state=seed)
     begun = time.process_time()
@@ -159,18 +162,12 @@ def worth(saved: Saved, name: str, other) -> dict[str, float] | None:
     if not pairs or any(new not in saved for _, new in pairs):
         return None
     change = {
-        key: [
-            saved[new][key] - saved[old][key]
-            for old, new in pairs
-            if key in saved[old] and not np.isnan(saved[old][key])
-        ]
+        key: [saved[new][key] - saved[old][key] for old, new in pairs if key in saved[old]]
         for key in ("score", "f1", "auc")
     }
     seconds = [sum(saved[key]["seconds"] for key in column) for column in zip(*pairs)]
-    return {
-        **{key: float(np.mean(each)) if each else np.nan for key, each in change.items()},
-        "cpu": seconds[1] / seconds[0],
-    }
+    means = {key: float(np.mean(each)) if each else np.nan for key, each in change.items()}
+    return {**means, "cpu": seconds[1] / seconds[0]}
 
 
 def shown(value) -> str:
@@ -191,12 +188,10 @@ def table(saved: Saved) -> list[str]:
         found = [(other, worth(saved, name, other)) for other in variants(name)]
         rows = [(shown(other), change) for other, change in found if change is not None]
         for other, change in rows:
-            numbers = [
-                f"{change['score']:+.2f}",
-                *(_number(change[key]) for key in ("f1", "auc")),
-                f"{change['cpu']:.2f}",
-            ]
-            lines.append(f"{head} | {other} | {' | '.join(numbers)} |")
+            numbers = (
+                f"{change['score']:+.2f} | {_number(change['f1'])} | {_number(change['auc'])} | {change['cpu']:.2f}"
+            )
+            lines.append(f"{head} | {other} | {numbers} |")
         if not rows:
             lines.append(f"{head} | not measured here | | | | |")
     return lines
