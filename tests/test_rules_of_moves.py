@@ -56,6 +56,17 @@ def test_a_birth_begins_with_those_the_seed_links_to_and_those_that_link_to_it(d
         assert (state.z[0] == partners).all()
 
 
+def test_links_of_social_nodes_are_not_taken_for_explained_whichever_way_they_go():
+    linked, problem, empty = arcs()
+    sender, receiver = np.random.default_rng(0).normal(0.0, 3.0, (2, N))
+    for seed in range(N):
+        state = copy_state(empty)._replace(sender=sender, receiver=receiver)
+        plant(open_workspace(problem._replace(has_sociality=True), state), 0, seed)
+        partners = linked[seed] | linked[:, seed]
+        partners[seed] = partners.any()
+        assert (state.z[0] == partners).all()
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_around_a_community_are_its_members_and_their_neighbours_both_ways(directed):
     linked, problem, empty = arcs(directed)

@@ -15,7 +15,7 @@ from klafter.search.dense.weights_kernels import column_evidence, fit_column
 
 @bare
 def is_surprise(ws, i, j, y, x):
-    """Whether a link is a standard deviation above its mean, or no community accounts for it."""
+    """Whether the link from i to j is a standard deviation above its mean, or no community accounts for it."""
     law = ws.law
     if not law.quadratic and x <= ws.offset[0] + ws.sender[i] + ws.receiver[j] + 1.5:
         return True
@@ -39,7 +39,8 @@ def plant(ws, k, seed, with_seed):
         load_row(ws, seed, row)
         for t in range(links.start[seed], links.start[seed + 1]):
             j = links.node[t]
-            if not ws.z[k, j] and is_surprise(ws, seed, j, links.value[t], x_of(ws.law, row, j)):
+            source, target = (j, seed) if incoming else (seed, j)
+            if not ws.z[k, j] and is_surprise(ws, source, target, links.value[t], x_of(ws.law, row, j)):
                 price += flip_price(ws, j, k)
                 set_membership(ws, j, k, 1)
                 size += 1
