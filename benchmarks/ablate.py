@@ -88,7 +88,7 @@ def variants(name: str) -> list:
     first = scaled(value, 0.5) if off is None else off
     both = [list(first) if isinstance(first, tuple) else first, scaled(value, 2.0)]
     same = list(value) if isinstance(value, tuple) else value
-    return [other for other in both if other != same]
+    return [other for place, other in enumerate(both) if other != same and other not in both[:place]]
 
 
 def network(name: str):

@@ -20,7 +20,7 @@ from klafter.core import objective as core_objective
 from klafter.core.problem import BOUND
 from klafter.search.dense import lbfgs, score, weights
 from klafter.search.dense.flip_kernels import DEAREST, TINY_GAIN
-from klafter.search.dense.row_reset import NEWTON_STEPS as CHOICE_STEPS
+from klafter.search.dense.row_reset import SOCIALITY_STEPS
 from klafter.search.dense.weights_kernels import NEWTON_STEPS
 from klafter.search.moves import birth, death, flip, row_reset
 
@@ -163,7 +163,7 @@ def fit_sociality(ws, i) -> None:
         sides.append((ws.state.receiver, ws.y[:, i], ws.seen[:, i], lambda: ws.x(slice(None), [i])[:, 0]))
     for values, y, seen, row in sides:
         x = row()[seen]
-        values[i] += newton(y[seen], x, np.ones_like(x), 1.0, values[i], ws.priors.sociality, CHOICE_STEPS)[0]
+        values[i] += newton(y[seen], x, np.ones_like(x), 1.0, values[i], ws.priors.sociality, SOCIALITY_STEPS)[0]
 
 
 def leave_all(ws, i) -> None:

@@ -25,6 +25,7 @@ from klafter.search.moves.merge import merged, merges, similar_pairs
 from klafter.search.moves.split import halves, split_in_two, splits
 
 N = 10
+PASSES = SEARCH.dense.birth_passes
 quick = settings(max_examples=6, deadline=None, derandomize=True)
 cases = st.fixed_dictionaries(
     {
@@ -51,7 +52,7 @@ def around(ws, k):
 
 @kernel
 def grow(ws, k, price):
-    return grow_inside(ws, k, price, SEARCH.dense.birth_passes)
+    return grow_inside(ws, k, price, PASSES)
 
 
 @kernel
@@ -89,7 +90,7 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
         return
     gain = grow(ws, k, price)
     assert before - oracles.objective(graph, problem, state) == pytest.approx(gain, rel=1e-8, abs=1e-7)
-    for _ in range(SEARCH.dense.birth_passes):
+    for _ in range(PASSES):
         fit_column(whole, k, True)
         if descend(whole, around(whole, k), k, 1) == 0.0:
             break

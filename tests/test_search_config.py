@@ -53,3 +53,20 @@ def test_no_constant_of_the_search_has_two_values():
                 found[name.strip()].add((path.name, number, value.strip()))
     twice = {name: places for name, places in found.items() if len(places) > 1}
     assert not twice
+
+
+def test_the_page_has_every_setting_with_its_value():
+    ablate = pytest.importorskip("ablate", reason="benchmarks/ is not beside tests/")
+    lines = (ROOT / "docs/search.md").read_text().splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in lines if re.match(r"\| \w+\.", line)]
+    wanted = [[n, ablate.shown(v), descriptions()[n]["does"]] for n, v in values(SearchConfig()).items()]
+    assert list(map(list, dict.fromkeys(map(tuple, rows)))) == wanted
+
+
+def test_variants_of_a_setting_are_settings_too():
+    ablate = pytest.importorskip("ablate", reason="benchmarks/ is not beside tests/")
+    assert set(ablate.SETS) == {field.name for field in dataclasses.fields(SearchConfig)}
+    assert set(values(SearchConfig())) > ablate.FOR_LARGE
+    for name in values(SearchConfig()):
+        for other in ablate.variants(name):
+            assert values(changed(SearchConfig(), {name: other}))[name] != values(SearchConfig())[name]
