@@ -19,10 +19,8 @@ from scipy.special import expit, gammaln
 from klafter.core import objective as core_objective
 from klafter.core.problem import BOUND
 from klafter.search.dense import lbfgs, score, weights
-from klafter.search.dense.birth_kernels import PASSES
 from klafter.search.dense.flip_kernels import DEAREST, TINY_GAIN
-from klafter.search.dense.row_reset import NEWTON_STEPS as CHOICE_STEPS
-from klafter.search.dense.row_reset import STARTS
+from klafter.search.dense.row_reset import SOCIALITY_STEPS
 from klafter.search.dense.weights_kernels import NEWTON_STEPS
 from klafter.search.moves import birth, death, flip, row_reset
 
@@ -165,7 +163,7 @@ def fit_sociality(ws, i) -> None:
         sides.append((ws.state.receiver, ws.y[:, i], ws.seen[:, i], lambda: ws.x(slice(None), [i])[:, 0]))
     for values, y, seen, row in sides:
         x = row()[seen]
-        values[i] += newton(y[seen], x, np.ones_like(x), 1.0, values[i], ws.priors.sociality, CHOICE_STEPS)[0]
+        values[i] += newton(y[seen], x, np.ones_like(x), 1.0, values[i], ws.priors.sociality, SOCIALITY_STEPS)[0]
 
 
 def leave_all(ws, i) -> None:
@@ -174,7 +172,7 @@ def leave_all(ws, i) -> None:
         ws.state.sender[i] = ws.state.receiver[i] = 0.0
 
 
-def reset_rows(ws, nodes) -> float:
+def reset_rows(ws, nodes, starts) -> float:
     """Each node leaves its communities, forgets its sociality, joins again, and stays there if Q fell."""
     total, state = 0.0, ws.state
     for i in nodes:
@@ -185,7 +183,7 @@ def reset_rows(ws, nodes) -> float:
         social = (state.sender[i], state.receiver[i])
         leave_all(ws, i)
         firsts = find_gains(ws, i)
-        for t in range(STARTS):
+        for t in range(starts):
             gains = firsts.max(initial=0.0) > TINY_GAIN
             if t > 0:
                 if not gains:
@@ -293,9 +291,9 @@ def clear(ws, k) -> None:
     ws.z[k] = 0
 
 
-def grow(ws, k, price, diagonal_only) -> float:
+def grow(ws, k, price, diagonal_only, passes) -> float:
     gain = -price
-    for left in range(PASSES - 1, -1, -1):
+    for left in range(passes - 1, -1, -1):
         before = gain
         gain += fit_column(ws, k, diagonal_only)
         step = descend(ws, around(ws, k), k, 1)
@@ -305,9 +303,9 @@ def grow(ws, k, price, diagonal_only) -> float:
     return gain
 
 
-def propose_birth(ws, seed, k, assortative) -> tuple[float, float]:
+def propose_birth(ws, seed, k, assortative, passes) -> tuple[float, float]:
     size = plant(ws, k, seed, assortative)
-    gain = grow(ws, k, column_price(ws.priors, ws.n, size), assortative) if size > 1 else 0.0
+    gain = grow(ws, k, column_price(ws.priors, ws.n, size), assortative, passes) if size > 1 else 0.0
     if ws.z[k].sum() < 2:
         return 0.0, 0.0
     return gain, column_evidence(ws, k) if gain > TINY_GAIN else 0.0

@@ -41,7 +41,7 @@ def test_the_fall_that_is_told_is_the_fall_of_the_objective(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before, after = oracles.objective(graph, problem, state), copy_state(state)
     ws = open_workspace(problem, after)
-    fall = reset_rows(ws, np.arange(N))
+    fall = reset_rows(ws, np.arange(N), 3)
     assert fall >= 0.0
     assert before - oracles.objective(graph, problem, after) == pytest.approx(fall, rel=1e-7, abs=1e-7)
     assert oracles.is_fresh(ws, after)  # what is derived from the state followed
@@ -82,7 +82,7 @@ def test_a_community_that_is_drawn_to_both_is_not_in_the_way_of_the_two():
     problem, truth = drawn_to_both()
     wrong = copy_state(truth)
     wrong.z[:, :5] = [[0], [0], [1]]
-    reset_rows(open_workspace(problem, wrong), np.arange(5))
+    reset_rows(open_workspace(problem, wrong), np.arange(5), 3)
     assert (wrong.z[:, :5] == [[1], [1], [0]]).all()
 
 

@@ -15,6 +15,7 @@ from klafter.datasets import load_karate, make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
 from klafter.models import klafter as model_of_klafter
+from klafter.search.config import SEARCH, changed
 from klafter.search.dense import engine as dense
 from klafter.search.restart import cooler, enrich
 from klafter.search.sparse.fit import problem_of, state_of
@@ -169,7 +170,7 @@ def test_what_the_exposure_link_has_no_use_for_is_refused(options, monkeypatch):
     ((name, value),) = options.items()
     with pytest.raises(ValueError, match=f"no use for {name}={value}. Leave it at its default"):
         KLafter(link="exposure", **options).fit(graph)
-    monkeypatch.setattr("klafter.models.klafter.DENSE_LIMIT", 29)
+    monkeypatch.setattr("klafter.models.klafter.SEARCH", changed(SEARCH, {"effort.dense_limit": 29}))
     with pytest.raises(ValueError, match=f"30 nodes.* no use for {name}={value}"):
         KLafter(**options).fit(graph)
 

@@ -11,6 +11,7 @@ from klafter.datasets import make_lfrm, make_overlapping
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter, klafter
 from klafter.search import choose_link as linking
+from klafter.search.config import SEARCH, changed
 from klafter.search.dense import engine as dense
 from klafter.search.dense.weights_kernels import laplace_evidence
 
@@ -20,7 +21,7 @@ QUICK = {"n_init": 2, "random_state": 0}
 @pytest.fixture
 def undecided(monkeypatch):
     """Networks from 100 nodes on are asked."""
-    monkeypatch.setattr(klafter, "FEW_NODES", 100)
+    monkeypatch.setattr(klafter, "SEARCH", changed(SEARCH, {"effort.choice_from": 100}))
 
 
 @pytest.fixture(scope="module")

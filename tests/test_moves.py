@@ -11,8 +11,8 @@ from klafter.core.problem import add_communities, copy_state, empty_state, make_
 from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm
 from klafter.jit.decorators import kernel
+from klafter.search.config import SEARCH
 from klafter.search.dense import birth_kernels as birth_kernels
-from klafter.search.dense.birth_kernels import PASSES
 from klafter.search.dense.communities import drop_empty, without
 from klafter.search.dense.flip_kernels import descend
 from klafter.search.dense.growth import grow_inside
@@ -25,6 +25,7 @@ from klafter.search.moves.merge import merged, merges, similar_pairs
 from klafter.search.moves.split import halves, split_in_two, splits
 
 N = 10
+PASSES = SEARCH.dense.birth_passes
 quick = settings(max_examples=6, deadline=None, derandomize=True)
 cases = st.fixed_dictionaries(
     {

@@ -13,9 +13,10 @@ from klafter.core.workspace import open_workspace
 from klafter.graph import Graph
 from klafter.jit.decorators import kernel
 from klafter.sampling.irm import draw_concentration
+from klafter.search.config import SEARCH
 from klafter.search.dense import birth_kernels
 from klafter.search.dense.flip_kernels import TINY_GAIN
-from klafter.search.dense.row_reset import STARTS, reset_rows
+from klafter.search.dense.row_reset import reset_rows
 from klafter.search.moves import merge
 from klafter.search.moves.merge import merges, similar_pairs
 from klafter.search.moves.proposal import Proposal
@@ -50,6 +51,17 @@ def test_a_birth_begins_with_those_the_seed_links_to_and_those_that_link_to_it(d
     for seed in range(N):
         state = copy_state(empty)
         plant(open_workspace(problem, state), 0, seed)
+        partners = linked[seed] | linked[:, seed]
+        partners[seed] = partners.any()
+        assert (state.z[0] == partners).all()
+
+
+def test_links_of_social_nodes_are_not_taken_for_explained_whichever_way_they_go():
+    linked, problem, empty = arcs()
+    sender, receiver = np.random.default_rng(0).normal(0.0, 3.0, (2, N))
+    for seed in range(N):
+        state = copy_state(empty)._replace(sender=sender, receiver=receiver)
+        plant(open_workspace(problem._replace(has_sociality=True), state), 0, seed)
         partners = linked[seed] | linked[:, seed]
         partners[seed] = partners.any()
         assert (state.z[0] == partners).all()
@@ -107,7 +119,7 @@ class Row:
         """The memberships of the lowest objective: those held now, or those of one of the starts."""
         now = self.state.z[:, self.i]
         gains = self.gains(np.zeros(len(now), np.uint8))
-        firsts = sorted(gains, key=gains.get, reverse=True)[:STARTS] or [None]
+        firsts = sorted(gains, key=gains.get, reverse=True)[: SEARCH.dense.reset_starts] or [None]
         found = [held for held in map(self.joined, firsts) if (held != now).any()]
         here = oracles.objective(self.graph, self.problem, self.state)
         values = [here, *map(self.fitted, found)]
@@ -135,7 +147,7 @@ def test_a_row_reset_takes_the_best_of_starts_that_know_nothing_of_each_other(di
         if any(state.z[k, i] and state.z[k].sum() == 1 for k in range(4)):
             continue  # a community would die
         wanted, after = Row(graph, problem, state, i).choice(), copy_state(state)
-        reset_rows(open_workspace(problem, after), np.array([i]))
+        reset_rows(open_workspace(problem, after), np.array([i]), SEARCH.dense.reset_starts)
         assert after.z[:, i].tolist() == wanted.tolist()
         moved += (wanted != state.z[:, i]).any()
     assert moved > 20

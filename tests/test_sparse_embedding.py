@@ -4,8 +4,9 @@ import numpy as np
 from scipy import sparse
 
 from klafter.datasets import make_overlapping
+from klafter.search.config import SEARCH
 from klafter.search.sparse.moves.birth import background_responsibility
-from klafter.search.sparse.nonbacktracking import STEPS, nearest, nonbacktracking_embedding, unexplained
+from klafter.search.sparse.nonbacktracking import nearest, nonbacktracking_embedding, unexplained
 from klafter.search.sparse.state import as_problem, empty_state
 from klafter.search.sparse.threads import ThreadPool
 
@@ -27,7 +28,7 @@ def test_rows_are_sums_over_walks_that_never_turn_back():
     rows = nonbacktracking_embedding(sparse.csr_array(a), np.random.default_rng(1))
     ends = np.random.default_rng(1).choice(np.array([-1, 1], np.float32), (12, rows.shape[1] + 1))
     ends[:, 0] = 1
-    walks = count_walks(a, STEPS) @ ends
+    walks = count_walks(a, SEARCH.sparse.embedding_steps) @ ends
     common = walks[:, 0] / np.linalg.norm(walks[:, 0])
     own = walks[:, 1:] - np.outer(common, common @ walks[:, 1:])
     own /= np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-30)

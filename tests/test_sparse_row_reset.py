@@ -29,7 +29,7 @@ def test_the_fall_that_is_told_is_the_fall_of_the_objective(seed, directed, coun
     state = as_state(problem, z, affinities, 0.05, send, rng.uniform(0.5, 2.0, 30) if directed else send)
     before = objective(problem, state)
     every, around = np.ones(30, bool), np.zeros(30, bool)
-    fall = reset_rows(open_workspace(problem, state), 0, 30, every, around)
+    fall = reset_rows(open_workspace(problem, state), 0, 30, every, around, 12)
     assert fall > 0
     assert before - objective(problem, state) == pytest.approx(fall, rel=1e-9)
     again = memberships(problem, state)
@@ -49,6 +49,6 @@ def test_a_node_of_four_communities_that_the_background_explained_joins_them_all
     held = sparse.csr_array(np.vstack([z, np.zeros(z.shape[1])]))
     state = as_state(problem, held, as_affinities(np.full(z.shape[1], 0.7)), 0.01, np.ones(201), np.ones(201))
     last = np.arange(201) == 200
-    reset_rows(open_workspace(problem, state), 0, 201, last, np.zeros(201, bool))
+    reset_rows(open_workspace(problem, state), 0, 201, last, np.zeros(201, bool), 12)
     assert set(range(4)) <= set(memberships(problem, state)[[200]].indices.tolist())
     assert state.send[200] < 0.6

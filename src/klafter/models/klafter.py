@@ -25,6 +25,7 @@ from klafter.models.paper import PaperKLafter
 from klafter.models.publish import Fitted, from_restarts, from_searches
 from klafter.sampling.lfrm import as_draw
 from klafter.sampling.smoothing import smooth
+from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
 from klafter.search.descend import Outcome, Recipe, Task
 from klafter.search.parallel import run
@@ -32,14 +33,7 @@ from klafter.search.progress import Callback, Progress
 from klafter.search.restart import rebuilt, restart
 
 log = logging.getLogger("klafter")
-DENSE_LIMIT = 2_500  # nodes up to which the dense engine is comfortable: some minutes
-DOZENS, FEW_NODES = 50, 500
-CHOICE_FROM = 300  # nodes from which both links are tried
-RUNS, SWEEPS = (8, 12, 4), (120, 120, 240)  # restarts, and sweeps in each, up to so many nodes and beyond
-SPARSE_RUNS = (6, 6, 4)  # of the sparse engine, which has no sweeps that would grow shorter
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
-FINALISTS = 2  # restarts whose communities are rebuilt
-SEVERAL_LIMIT = 5_000  # nodes up to which the sparse engine makes all its restarts
 LOGIT_ONLY = {
     "n_communities": None,
     "max_communities": None,
@@ -48,12 +42,11 @@ LOGIT_ONLY = {
     "n_smooth": "auto",
 }  # parameters that the sparse engine has no use for, with their defaults
 EXPOSURE_ONLY = {"degree_prior": 5.0}  # and the dense engine
-FEWEST_DRAWS, MOST_DRAWS, KEPT = 60, 200, 50_000  # kept of each restart: about KEPT nodes in all
 
 
 def by_size(n_nodes: int, choices: tuple[int, ...]) -> int:
     """The choice for a network of some dozens of nodes, of some hundreds, or larger."""
-    return choices[(n_nodes > DOZENS) + (n_nodes > FEW_NODES)]
+    return choices[(n_nodes > SEARCH.effort.dozens) + (n_nodes > SEARCH.effort.hundreds)]
 
 
 class KLafter(Growing):
@@ -225,14 +218,14 @@ class KLafter(Growing):
                     f'link="{self.link}" needs family="bernoulli"; it is {self.family!r}. Use link="auto".'
                 )
             own = self.link
-        large = graph.n_nodes > DENSE_LIMIT
+        large = graph.n_nodes > SEARCH.effort.dense_limit
         if self.link == "exposure" or (self.link == "auto" and large):
             self._check_sparse(graph)
             return "exposure"
         if not self._may_choose(graph):
             self._check_dense()
         if large:
-            hours = 0.05 * self._n_runs(graph.n_nodes) * (graph.n_nodes / DENSE_LIMIT) ** 2
+            hours = 0.05 * self._n_runs(graph.n_nodes) * (graph.n_nodes / SEARCH.effort.dense_limit) ** 2
             log.warning(
                 "The dense engine will take about %.1f hours on %d nodes; link='exposure' takes minutes.",
                 hours,
@@ -276,14 +269,14 @@ class KLafter(Growing):
         priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
         return make_problem(graph, family.law(), priors, sociality=self.sociality), unit
 
-    def _n_runs(self, n_nodes: int, runs: tuple[int, ...] = RUNS) -> int:
+    def _n_runs(self, n_nodes: int, runs: tuple[int, ...] = SEARCH.effort.restarts) -> int:
         """Restarts: predictions gain from each, and small networks can afford them."""
         return by_size(n_nodes, runs) if self.n_init == "auto" else int(self.n_init)
 
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
-        max_draws = max(FEWEST_DRAWS, min(MOST_DRAWS, KEPT // n_nodes))
-        n_smooth = by_size(n_nodes, SWEEPS) if self.n_smooth == "auto" else int(self.n_smooth)
+        max_draws = max(SEARCH.effort.fewest_draws, min(SEARCH.effort.most_draws, SEARCH.effort.kept_nodes // n_nodes))
+        n_smooth = by_size(n_nodes, SEARCH.effort.sweeps) if self.n_smooth == "auto" else int(self.n_smooth)
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
     def _fit(
@@ -318,7 +311,14 @@ class KLafter(Growing):
             outcomes = run(partial(_job, problem, recipe, callback), tasks, self.n_jobs, client, stop)
             has_price = self.temperature > 0.0 or self.penalty > 0.0  # else more communities are always better
             if self.n_communities is None and has_price and not stop.is_set():
-                self._rebuild(tasks, outcomes, seeds.spawn(FINALISTS), partial(rebuilt, recipe, callback), client, stop)
+                self._rebuild(
+                    tasks,
+                    outcomes,
+                    seeds.spawn(SEARCH.effort.finalists),
+                    partial(rebuilt, recipe, callback),
+                    client,
+                    stop,
+                )
         coarsen = self.n_communities is None and self.temperature > 0.0
         return from_restarts(outcomes, link, unit, seeds.spawn(1)[0], coarsen=coarsen)
 
@@ -351,7 +351,12 @@ class KLafter(Growing):
     def _may_choose(self, graph: Graph) -> bool:
         """Whether ``link="auto"`` may try both links: either engine must be able to, and quick enough."""
         able = self.family == "bernoulli" and not graph.covariates and self.temperature > 0.0
-        return self.link == "auto" and able and graph.n_nodes >= CHOICE_FROM and not self._changed(LOGIT_ONLY)
+        return (
+            self.link == "auto"
+            and able
+            and graph.n_nodes >= SEARCH.effort.choice_from
+            and not self._changed(LOGIT_ONLY)
+        )
 
     def _exposure_if_better(
         self, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, stop: threading.Event
@@ -386,7 +391,11 @@ class KLafter(Growing):
 
         if client is not None:
             return self._with_posterior(distributed.fit_graph(self, graph, seeds, callback, client), graph)
-        n_runs = self._n_runs(graph.n_nodes, SPARSE_RUNS) if graph.n_nodes <= SEVERAL_LIMIT else 1
+        n_runs = (
+            self._n_runs(graph.n_nodes, SEARCH.effort.sparse_restarts)
+            if graph.n_nodes <= SEARCH.effort.several_limit
+            else 1
+        )
         with announce_compilation():
             tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
             outcomes = [] if found is None else [found]

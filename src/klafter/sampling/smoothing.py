@@ -2,9 +2,9 @@
 
 from klafter.core.problem import Problem, State
 from klafter.sampling import lfrm
+from klafter.search.config import SEARCH
 from klafter.search.descend import Recipe
 from klafter.search.progress import iterate
-from klafter.search.restart import SMOOTH_PENALTY
 
 
 def sweeps(problem: Problem, state: State, n_sweeps: int, rng, done, stop) -> lfrm.Chain:
@@ -13,7 +13,7 @@ def sweeps(problem: Problem, state: State, n_sweeps: int, rng, done, stop) -> lf
     Predictions gain from more communities than a reader wants to see: alpha begins at e^2, whatever the penalty, and is
     drawn along with the scales of W.
     """
-    problem = problem._replace(priors=problem.priors._replace(penalty=SMOOTH_PENALTY))
+    problem = problem._replace(priors=problem.priors._replace(penalty=SEARCH.restart.smooth_penalty))
 
     def sweep(chain):
         return lfrm.step(problem, chain, rng, learn=True)
@@ -26,7 +26,7 @@ def smooth(problem: Problem, state: State, recipe: Recipe, rng, report, stop) ->
     draws: list[State] = []
     if recipe.n_smooth == 0 or problem.priors.temperature == 0.0:
         return draws
-    burn = recipe.n_smooth // 6
+    burn = recipe.n_smooth // SEARCH.restart.burn_in
     every = max(1, -(-(recipe.n_smooth - burn) // recipe.max_draws))
 
     def done(t, chain):

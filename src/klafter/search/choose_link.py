@@ -13,14 +13,13 @@ import numpy as np
 
 from klafter.core.problem import Problem
 from klafter.graph import Graph
+from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
 from klafter.search.descend import Descent, Recipe, Task
 from klafter.search.restart import restart
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.state import memberships
 
-CLOSE = 0.02  # of the score, by which the first descent may be behind and a second is made
-STEPS = 4  # of a descent from the cover of the other link
 CHOICE = (1_000_000,)
 
 
@@ -47,8 +46,8 @@ def logit_score(found: large.Outcome, rival: Rival, seed, callback, stop) -> flo
     """The score of the dense engine from the cover of the sparse one and, where that is close, from its own start."""
     problem = rival.problem._replace(counts=found.counts)
     z = np.ascontiguousarray(memberships(found.problem, found.state).toarray().T.astype(np.uint8))
-    descent = Descent(rival.recipe._replace(max_iter=STEPS), Task(0, 1, seed, None), callback, stop)
+    descent = Descent(rival.recipe._replace(max_iter=SEARCH.link.steps), Task(0, 1, seed, None), callback, stop)
     least = descent.run(problem, dense.init(problem, descent.rng, z)).score
-    if stop.is_set() or not found.score < least < (1 + CLOSE) * found.score:
+    if stop.is_set() or not found.score < least < (1 + SEARCH.link.close) * found.score:
         return least
     return min(least, restart(problem, rival.recipe, Task(0, 1, seed, None), callback, stop).score)

@@ -2,8 +2,8 @@
 
 Greedy: of all pairs the one whose merge raises the score least, its members and weights fitted, again and again until
 one community is left. The level that is shown first is the last one on the way at which every merge was cheap: it cost
-the members of the smaller community less than WORTH nats each, so that hardly any of them could be told from those of
-the other. No level is shown whose score is above that of no communities at all.
+the members of the smaller community less than two nats each (``levels.worth``), so that hardly any of them could be
+told from those of the other. No level is shown whose score is above that of no communities at all.
 """
 
 from itertools import pairwise
@@ -12,14 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.problem import Problem, State, empty_state
+from klafter.search.config import SEARCH
 from klafter.search.dense.score import score
 from klafter.search.dense.weights import ROUGH, fit_weights
 from klafter.search.moves.merge import propose_merge
 from klafter.search.moves.proposal import Proposal
-
-WORTH = 2.0  # nats that a member of the smaller community must gain from being apart, on average, to be shown so
-FEW = 12  # communities up to which all pairs are tried
-NEAREST = 4  # partners of each that are tried beyond
 
 
 class Level(NamedTuple):
@@ -68,13 +65,13 @@ def renumbered(rises: dict, pair: tuple[int, int]) -> dict:
 def near_pairs(state: State) -> list[tuple[int, int]]:
     """Pairs of communities that may merge: all of few, else each with those that it shares members or links with."""
     k = len(state.z)
-    if k <= FEW:
+    if k <= SEARCH.levels.all_pairs:
         return [(a, b) for a in range(k) for b in range(a + 1, k)]
     z = state.z.astype(float)
     size = z.sum(axis=1)
     nearness = (z @ z.T) / np.minimum.outer(size, size) * np.abs(np.diag(state.w)) + (state.w + state.w.T) / 2
     np.fill_diagonal(nearness, -np.inf)
-    best = np.argsort(-nearness, axis=1, kind="stable")[:, :NEAREST]
+    best = np.argsort(-nearness, axis=1, kind="stable")[:, : SEARCH.levels.nearest]
     return sorted({(min(a, b), max(a, b)) for a in range(k) for b in best[a].tolist()})
 
 
@@ -84,6 +81,6 @@ def shown_level(problem: Problem, path: list[Level]) -> int:
     most = score(problem, nothing)
     for t, (here, there) in enumerate(pairwise(path)):
         smaller = min(here.state.z[list(there.merged)].sum(axis=1))
-        if there.score - here.score > WORTH * smaller or there.score > most:
+        if there.score - here.score > SEARCH.levels.worth * smaller or there.score > most:
             return t
     return len(path) - 1

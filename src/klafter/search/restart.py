@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from klafter.core.problem import Priors, Problem, State, copy_state
+from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
 from klafter.search.dense.communities import largest, without_majorities
 from klafter.search.dense.score import score
@@ -18,12 +19,6 @@ from klafter.search.moves.rebuild import propose_rebuild
 from klafter.search.moves.row_reset import resets
 from klafter.search.progress import iterate
 from klafter.search.starts import above_the_mean, neighbourhoods, partition
-
-SMOOTH_PENALTY = -2.0
-COOL = 0.5  # of the temperature, on the way to a richer state
-BINARY_STEPS = 3  # on which values are only large or small, before they count
-PARTITIONS, MOST_PARTITIONS = 400, 8  # nodes times starts at covers of everyone; at least two of them
-TRIES, SEVERAL, PATIENCE = 40, 300, 15  # to rebuild communities, on networks of up to so many nodes, so many in vain
 
 
 def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth: Callable | None = None) -> Outcome:
@@ -56,7 +51,7 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
     """The outcome of a restart, or the better one that rebuilding some of its communities led to; the draws stay."""
     task, outcome = pair
     problem, descent = outcome.problem, Descent(recipe, task, callback, stop)
-    n_tries = int(TRIES * min(1.0, (SEVERAL / problem.dyads.n) ** 2))
+    n_tries = int(SEARCH.restart.rebuilds * min(1.0, (SEARCH.restart.rebuild_nodes / problem.dyads.n) ** 2))
     in_vain, lowest = 0, outcome.score
 
     def step(where):
@@ -70,7 +65,7 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
         nonlocal in_vain, lowest
         in_vain, lowest = (in_vain + 1 if where[1] == lowest else 0), where[1]
         told = descent.report("rebuilding", t + 1, n_tries, where[1], where[0])
-        return told or in_vain == PATIENCE
+        return told or in_vain == SEARCH.restart.rebuild_patience
 
     first = resets(problem, outcome.state, outcome.score, descent.rng)
     state, _ = iterate(step, first, n_tries, done, stop)
@@ -86,7 +81,8 @@ def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:
     free = problem.priors.temperature == 0.0 and problem.priors.penalty <= 0.0
     if free or task.state is not None or recipe.n_communities is not None or task.run % 2:
         return 0
-    return max(2, min(MOST_PARTITIONS, PARTITIONS // problem.dyads.n))
+    settings = SEARCH.restart
+    return max(settings.fewest_partitions, min(settings.most_partitions, settings.partition_nodes // problem.dyads.n))
 
 
 def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
@@ -106,8 +102,8 @@ def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
 
 def cooler(problem: Problem) -> Problem:
     """The same problem at a lower temperature and a lower price of communities."""
-    scaled = [getattr(problem.priors, name) * COOL for name in Priors._fields[1:]]
-    return problem._replace(priors=Priors(SMOOTH_PENALTY, *scaled))
+    scaled = [getattr(problem.priors, name) * SEARCH.restart.cooling for name in Priors._fields[1:]]
+    return problem._replace(priors=Priors(SEARCH.restart.smooth_penalty, *scaled))
 
 
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
@@ -142,7 +138,7 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
     binary = above_the_mean(problem)
     state = dense.init(binary, rng, neighbourhoods(binary, size, rng))
     value, fixed = score(binary, state), recipe.n_communities is not None
-    for _ in range(BINARY_STEPS):
+    for _ in range(SEARCH.restart.binary_steps):
         state, value = dense.step(binary, state, value, rng, max_communities=recipe.max_communities, fixed=fixed)
     return dense.init(problem, rng, state.z)
 

@@ -6,8 +6,7 @@ from scipy import sparse
 from klafter.core.families import FAMILIES
 from klafter.core.problem import Problem
 from klafter.graph.dyads import Rows
-
-SPREAD = 1.5  # resolutions of partitions lie between 2^-SPREAD and 2^SPREAD
+from klafter.search.config import SEARCH
 
 
 def neighbourhoods(problem: Problem, n_communities: int, rng) -> np.ndarray:
@@ -36,7 +35,10 @@ def partition(problem: Problem, rng) -> np.ndarray:
 
     n, links = problem.dyads.n, problem.dyads.links_out
     matrix = sparse.csr_array((np.maximum(links.value, 0.0), links.node, links.start), shape=(n, n))
-    resolution, seed = 2.0 ** rng.uniform(-SPREAD, SPREAD), int(rng.integers(2**31))
+    resolution, seed = (
+        2.0 ** rng.uniform(-SEARCH.restart.partition_spread, SEARCH.restart.partition_spread),
+        int(rng.integers(2**31)),
+    )
     network = nx.from_scipy_sparse_array(matrix + matrix.T)
     groups = nx.community.louvain_communities(network, resolution=resolution, seed=seed)
     groups = sorted(sorted(group) for group in groups if len(group) > 1)

@@ -15,8 +15,9 @@ from klafter.core.problem import Problem, add_communities, make_priors, make_pro
 from klafter.graph import Graph
 from klafter.sampling import lfrm
 from klafter.search import paper
+from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
-from klafter.search.restart import SMOOTH_PENALTY, cooler, unsocial
+from klafter.search.restart import cooler, unsocial
 from klafter.search.starts import neighbourhoods
 
 START = 10  # communities to begin with, as in the paper's Figure 1
@@ -96,7 +97,7 @@ def klafter_steps(train: Graph, rng, n_smooth: int, n_restarts: int = RESTARTS) 
         states = each(lambda state, rng: dense.grow(cool, state, dense.score(cool, state), rng)[0], states)
         yield "search", states
         pairs = [unsocial(problem, state) if r % 2 else (problem, state) for r, state in enumerate(states)]
-        problems = [p._replace(priors=p.priors._replace(penalty=SMOOTH_PENALTY)) for p, _ in pairs]
+        problems = [p._replace(priors=p.priors._replace(penalty=SEARCH.restart.smooth_penalty)) for p, _ in pairs]
         chains = [(p, lfrm.start(p, state)) for p, (_, state) in zip(problems, pairs)]
         for _ in range(n_smooth):
             chains = each(lambda pair, rng: (pair[0], lfrm.step(pair[0], pair[1], rng, learn=True)), chains)

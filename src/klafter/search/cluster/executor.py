@@ -10,7 +10,7 @@ from klafter.search.cluster import shards as at
 from klafter.search.sparse.state import Problem, State
 
 ROOM = 64  # communities of a node that rounds keep room for
-NONE = np.zeros(0, np.int8)
+NO_ACTIVITY = np.zeros(0, np.int8)
 
 
 class ShardExecutor(Protocol):
@@ -59,7 +59,7 @@ def bare(frame: Problem) -> Problem:
     return frame._replace(start=empty, middle=empty, hidden_start=empty, hidden_middle=empty)
 
 
-def snapshot_of(frame: Problem, state: State, activity: np.ndarray = NONE) -> at.Snapshot:
+def snapshot_of(frame: Problem, state: State, activity: np.ndarray = NO_ACTIVITY) -> at.Snapshot:
     """What goes to the shards."""
     start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
     place = np.arange(start[-1]) - np.repeat(start[:-1] - frame.start[:-1], state.held)

@@ -21,20 +21,16 @@ from klafter.search.cluster import shards as at
 from klafter.search.cluster.executor import ShardExecutor, bare, by_shard, snapshot_of
 from klafter.search.cluster.shards_kernels import MOVED, WAITING, accept_flips
 from klafter.search.cluster.weights import objective, weights
+from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, accept, carry_out, in_order
-from klafter.search.sparse.moves.flip import WARM_UP
 from klafter.search.sparse.moves.merge import overlapping_partners
-from klafter.search.sparse.moves.perturb import BACKGROUND_DISCOUNT
 from klafter.search.sparse.state import Problem, State, changed_since_split, empty_state, memberships, without_empty
 from klafter.search.sparse.workspace import open_workspace
 
-SEEDS = 24  # of a shard in one round of births
-GROUP = 32  # communities to a neighbourhood
-FLIPS = 12  # rounds of flips
-MUCH = 0.5  # share of the links that the background explains before births at a share of it are tried
 
-
-def flip_sweep(frame: Problem, state: State, executor: ShardExecutor, rounds: int = FLIPS) -> State:
+def flip_sweep(
+    frame: Problem, state: State, executor: ShardExecutor, rounds: int = SEARCH.cluster.flip_rounds
+) -> State:
     """Rounds of flips until none gains."""
     activity = np.full(frame.n, MOVED, np.int8)
     for _ in range(rounds):
@@ -63,7 +59,7 @@ def births(
     while True:
         turns = [[*entropy, turn, s] for s in range(len(executor.bounds) - 1)]
         snapshot = snapshot_of(frame, state)
-        seeds = executor.each(at.seeds, snapshot, [SEEDS] * len(turns), turns)
+        seeds = executor.each(at.seeds, snapshot, [SEARCH.cluster.seeds] * len(turns), turns)
         jobs = [(nodes, some, background_discount) for nodes, some in zip(_around(seeds, executor), seeds) if len(some)]
         proposals = [
             proposal
@@ -94,7 +90,7 @@ def moves(frame: Problem, state: State, executor: ShardExecutor) -> tuple[State,
     partners = overlapping_partners(frame, state)
     some = np.flatnonzero(changed_since_split(state) | np.isin(np.arange(len(state.size)), list(partners)))
     jobs = []
-    for group in np.split(some, range(GROUP, len(some), GROUP)) if len(some) else []:
+    for group in np.split(some, range(SEARCH.cluster.group, len(some), SEARCH.cluster.group)) if len(some) else []:
         near = {k: partners[k] for k in group.tolist() if k in partners}
         every = sorted({*group.tolist(), *(m for ms in near.values() for m in ms)})
         jobs.append((np.unique(z[every].indices).astype(np.int64), group.tolist(), near))
@@ -151,15 +147,18 @@ def init(frame: Problem, executor: ShardExecutor, n_links: float, seed: int) -> 
     """Births from nothing and, while the background explains much, of communities that would only pay together."""
     state, _ = births(frame, empty_state(frame, n_links), executor, [seed, 0])
     state = warm_up(frame, state, executor)
-    if np.concatenate(executor.each(at.node_responsibility, snapshot_of(frame, state))).sum() > 2 * MUCH * n_links:
-        state, _ = births(frame, state, executor, [seed, 0, 0], BACKGROUND_DISCOUNT)
+    if (
+        np.concatenate(executor.each(at.node_responsibility, snapshot_of(frame, state))).sum()
+        > 2 * SEARCH.cluster.background * n_links
+    ):
+        state, _ = births(frame, state, executor, [seed, 0, 0], SEARCH.sparse.background_discount)
         state, _ = moves(frame, warm_up(frame, state, executor), executor)
     return min((empty_state(frame, n_links), state), key=lambda state: objective(frame, state, executor))
 
 
 def warm_up(frame: Problem, state: State, executor: ShardExecutor) -> State:
     """Flips and weights, degree factors left alone."""
-    for _ in range(WARM_UP):
+    for _ in range(SEARCH.sparse.warm_up):
         state = flip_sweep(frame, weights(frame, state, executor, rounds=1, factors=False), executor)
     return state
 

@@ -25,7 +25,7 @@ from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import no_totals
 from klafter.search.sparse.workspace import open_workspace
 
-NONE = np.zeros(0, np.int64)
+NO_NODES = np.zeros(0, np.int64)
 
 
 class Shard(NamedTuple):
@@ -65,7 +65,7 @@ class Rows(NamedTuple):
 
 def no_partners(n: int) -> Partners:
     """For n nodes."""
-    return Partners(np.zeros(n, np.int64), np.zeros(n, np.int64), NONE)
+    return Partners(np.zeros(n, np.int64), np.zeros(n, np.int64), NO_NODES)
 
 
 def make_shard(frame: Problem, rows: Rows) -> Shard:

@@ -4,6 +4,7 @@ import numpy as np
 
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.executor import ShardExecutor, snapshot_of
+from klafter.search.config import SEARCH
 from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.weights import Totals, as_totals, new_affinities, objective_from, rescaled
 
@@ -20,7 +21,13 @@ def objective(frame: Problem, state: State, executor: ShardExecutor) -> float:
     return objective_from(frame, state, totals(frame, state, executor))
 
 
-def weights(frame: Problem, state: State, executor: ShardExecutor, rounds: int = 2, factors: bool = True) -> State:
+def weights(
+    frame: Problem,
+    state: State,
+    executor: ShardExecutor,
+    rounds: int = SEARCH.sparse.weight_rounds,
+    factors: bool = True,
+) -> State:
     """Steps of w, e and t."""
 
     def hidden(state):

@@ -12,12 +12,10 @@ from klafter.search.dense.flip_kernels import TINY_GAIN, descend
 from klafter.search.dense.growth import grow_inside
 from klafter.search.dense.weights_kernels import column_evidence, fit_column
 
-PASSES = 4  # of fitting the weights and revising the members
-
 
 @bare
 def is_surprise(ws, i, j, y, x):
-    """Whether a link is a standard deviation above its mean, or no community accounts for it."""
+    """Whether the link from i to j is a standard deviation above its mean, or no community accounts for it."""
     law = ws.law
     if not law.quadratic and x <= ws.offset[0] + ws.sender[i] + ws.receiver[j] + 1.5:
         return True
@@ -41,7 +39,8 @@ def plant(ws, k, seed, with_seed):
         load_row(ws, seed, row)
         for t in range(links.start[seed], links.start[seed + 1]):
             j = links.node[t]
-            if not ws.z[k, j] and is_surprise(ws, seed, j, links.value[t], x_of(ws.law, row, j)):
+            source, target = (j, seed) if incoming else (seed, j)
+            if not ws.z[k, j] and is_surprise(ws, source, target, links.value[t], x_of(ws.law, row, j)):
                 price += flip_price(ws, j, k)
                 set_membership(ws, j, k, 1)
                 size += 1
@@ -80,10 +79,10 @@ def clear(ws, k):
 
 
 @inner
-def grow(ws, k, price):
+def grow(ws, k, price, passes):
     """Fit all weights of slot k and revise its members in turn; returns the fall of Q since the slot was empty."""
     gain = -price
-    for left in range(PASSES - 1, -1, -1):
+    for left in range(passes - 1, -1, -1):
         before = gain
         gain += fit_column(ws, k, False)
         step = descend(ws, around(ws, k), k, 1)
@@ -94,15 +93,15 @@ def grow(ws, k, price):
 
 
 @kernel
-def propose_birth(ws, seed, k, assortative):
+def propose_birth(ws, seed, k, assortative, passes):
     """Grow a community of column k from a seed; returns the fall of Q and the evidence of the weights that it brings.
 
-    ``assortative`` ones have the seed inside and link inside only.
+    ``assortative`` ones have the seed inside and link inside only. Members are revised in so many ``passes`` at most.
     """
     size, price = plant(ws, k, seed, assortative)
     if size < 2:
         return 0.0, 0.0
-    gain = grow_inside(ws, k, price, PASSES) if assortative else grow(ws, k, price)
+    gain = grow_inside(ws, k, price, passes) if assortative else grow(ws, k, price, passes)
     if ws.size[k] < 2:
         return 0.0, 0.0
     return gain, column_evidence(ws, k) if gain > TINY_GAIN else 0.0

@@ -8,17 +8,16 @@ A step is a round of flips and weights, births, merges, splits and deaths. The s
 import numpy as np
 
 from klafter.core.problem import Problem, State, add_communities, empty_state
+from klafter.search.config import SEARCH
 from klafter.search.dense.score import score
 from klafter.search.dense.weights import FINE, fit_weights
 from klafter.search.moves.birth import give_birth
 from klafter.search.moves.death import deaths
-from klafter.search.moves.flip import SWEEPS, sweep
+from klafter.search.moves.flip import sweep
 from klafter.search.moves.merge import merges
 from klafter.search.moves.split import splits
 
 __all__ = ["grow", "init", "score", "step"]
-
-ROUNDS = 6  # of births before communities are merged, split and deleted
 
 
 def init(problem: Problem, rng, memberships: np.ndarray | None = None) -> State:
@@ -33,13 +32,13 @@ def grow(
     problem: Problem, state: State, value: float, rng, max_communities: int = 2**31, nodes=None, tol: float = FINE
 ) -> tuple[State, float]:
     """Births until none pays, with flips and weights between them; ``nodes`` are seeds and flip (None is all)."""
-    for _ in range(ROUNDS):
+    for _ in range(SEARCH.dense.birth_rounds):
         n_before = len(state.z)
         state, value = give_birth(problem, state, value, rng, max_communities, nodes)
         if len(state.z) == n_before:
             break
         state, value = sweep(problem, state, value, rng, 1, nodes, tol)
-    return sweep(problem, state, value, rng, SWEEPS, nodes, tol)
+    return sweep(problem, state, value, rng, SEARCH.dense.sweeps, nodes, tol)
 
 
 def step(

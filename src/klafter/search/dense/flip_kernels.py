@@ -9,7 +9,6 @@ from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, kernel
 
 TINY_GAIN = 1e-9  # below this a gain is rounding
-PASSES = 20  # over one row before the next node has its turn
 DEAREST = 1e6  # rise of Q by leaving, beyond which a swap's gain would be the small difference of large numbers
 
 

@@ -19,8 +19,7 @@ from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, kernel
 from klafter.search.dense.flip_kernels import TINY_GAIN, apply_flip
 
-NEWTON_STEPS = 5
-STARTS = 3  # communities that may be the first to join: the best one may be in the way of two others
+SOCIALITY_STEPS = 5
 
 
 class Scratch(NamedTuple):
@@ -33,15 +32,18 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def reset_rows(ws, nodes):
-    """Nodes choose one after the other, and stay as they were if Q would rise; returns its fall."""
+def reset_rows(ws, nodes, starts):
+    """Nodes choose one after the other, and stay as they were if Q would rise; returns its fall.
+
+    So many communities as ``starts`` says may be the first to join: the best one may be in the way of two others.
+    """
     k = ws.z.shape[0]
     scratch = Scratch(np.empty(k, np.uint8), np.empty(k, np.uint8), np.empty(k), np.empty(k))
-    return choose_rows(ws, nodes, scratch, new_line(ws.n), np.zeros(ws.n))
+    return choose_rows(ws, nodes, starts, scratch, new_line(ws.n), np.zeros(ws.n))
 
 
 @bare
-def choose_rows(ws, nodes, scratch, line, y):
+def choose_rows(ws, nodes, starts, scratch, line, y):
     total = 0.0
     for i in nodes:
         if is_alone(ws, i):
@@ -53,7 +55,7 @@ def choose_rows(ws, nodes, scratch, line, y):
         here += leave_all(ws, i)
         lowest = here
         find_gains(ws, i, scratch.firsts)
-        for t in range(STARTS):
+        for t in range(starts):
             first = best_of(scratch.firsts)
             if t > 0:
                 if first < 0:
@@ -178,7 +180,7 @@ def fit_sociality(ws, i, line, y):
         values, exps = (ws.receiver, ws.exp_receiver) if incoming else (ws.sender, ws.exp_sender)
         span = gather_row(ws.law, row, links, i, y, line)
         axis = Axis(values[i], ws.priors.sociality, ws.lower, BOUND)
-        delta, fall = minimise_line(ws.law, line, span, axis, NEWTON_STEPS)
+        delta, fall = minimise_line(ws.law, line, span, axis, SOCIALITY_STEPS)
         values[i] += delta
         exps[i] = np.exp(min(max(values[i], -CLIP), CLIP))
         total += fall

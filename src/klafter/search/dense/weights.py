@@ -7,10 +7,10 @@ import numpy as np
 
 from klafter.core.problem import Priors, Problem, State, copy_state
 from klafter.core.workspace import open_workspace
+from klafter.search.config import SEARCH
 from klafter.search.dense.lbfgs import fit_parameters
 from klafter.search.dense.weights_kernels import derivatives, place
 
-ITERATIONS = 15  # of L-BFGS between two rounds of flips
 FINE, ROUGH = 1e-7, 1e-5  # relative fall of Q that ends it: for a state that is kept, and to judge a move
 
 
@@ -88,7 +88,7 @@ def value_and_slope(problem: Problem, state: State) -> tuple[Free, np.ndarray, C
     return free, pack(free, state.w, state.offset, state.sender, state.receiver, state.coefficients), at
 
 
-def fit_weights(problem: Problem, state: State, iterations: int = ITERATIONS, tol: float = FINE) -> State:
+def fit_weights(problem: Problem, state: State, iterations: int = SEARCH.dense.iterations, tol: float = FINE) -> State:
     """The state with W, b, s, r and g nearer to the minimum of Q."""
     state = copy_state(state)
     fit_parameters(open_workspace(problem, state), iterations, tol)

@@ -4,6 +4,7 @@ import numpy as np
 
 from klafter.core.problem import Problem, State, add_communities
 from klafter.core.workspace import Workspace, open_workspace
+from klafter.search.config import SEARCH
 from klafter.search.dense.birth_kernels import clear_column, propose_birth
 from klafter.search.dense.communities import drop_empty
 from klafter.search.dense.score import score_of
@@ -14,13 +15,14 @@ from klafter.search.moves import proposal
 def births(ws: Workspace, value: float, seeds: np.ndarray, slots: np.ndarray) -> tuple[float, int]:
     """Propose a community at each seed while columns are empty; returns the score and how many were accepted.
 
-    Every third seed lends its partners to a community that need not link inside.
+    Every third seed (``bipartite_every``) lends its partners to a community that need not link inside.
     """
-    born, evidence = 0, laplace_evidence(ws)
+    born, evidence, settings = 0, laplace_evidence(ws), SEARCH.dense
     for t, seed in enumerate(seeds.tolist()):
         if born == len(slots):
             break
-        gain, own_evidence = propose_birth(ws, seed, slots[born], t % 3 != 2)
+        assortative = (t + 1) % settings.bipartite_every != 0
+        gain, own_evidence = propose_birth(ws, seed, slots[born], assortative, settings.birth_passes)
         there = laplace_evidence(ws) if gain > own_evidence else np.inf
         fall = gain + evidence - there
         if not proposal.is_accepted(fall):
@@ -37,7 +39,7 @@ def give_birth(
 ) -> tuple[State, float]:
     """One round of births from seeds (None: all nodes), in random order."""
     n, k = problem.dyads.n, len(state.z)
-    slots = min(1 + k // 4, max_communities - k)
+    slots = min(1 + int(SEARCH.dense.birth_room * k), max_communities - k)
     if slots <= 0:
         return state, value
     wider = add_communities(state, np.zeros((slots, n)), 0.0)

@@ -4,14 +4,12 @@ import numpy as np
 
 from klafter.core.problem import Problem, State
 from klafter.core.workspace import Workspace, open_workspace
+from klafter.search.config import SEARCH
 from klafter.search.dense.communities import folded, without
 from klafter.search.dense.weights import ROUGH, fit_weights
 from klafter.search.moves.flip import polish
 from klafter.search.moves.proposal import LEAST_FALL, Proposal, accept
 from klafter.search.moves.row_reset import reset_nodes
-
-LARGE = 0.15  # share of the nodes from which the death of a community calls for new weights everywhere
-NEAR, HEAVY = 20.0, 0.05  # rise up to which a death is tried with new weights everywhere; share of F if large
 
 
 def delete_and_reassign(problem: Problem, state: State, k: int) -> tuple[State, Workspace]:
@@ -28,10 +26,12 @@ def delete_and_reassign(problem: Problem, state: State, k: int) -> tuple[State, 
 def propose_death(problem: Problem, state: State, value: float, k: int) -> Proposal:
     """The state without community k; where the score hardly rises, with all weights fitted again."""
     nodes = np.flatnonzero(state.z[k])
-    large = len(nodes) > LARGE * problem.dyads.n
+    large = len(nodes) > SEARCH.dense.death_large * problem.dyads.n
     candidate = folded(problem, state, k) if large else delete_and_reassign(problem, state, k)[0]
     candidate, there = polish(problem, candidate, (), nodes)
-    near = max(NEAR, HEAVY * abs(value)) if large else NEAR
+    near = (
+        max(SEARCH.dense.death_near, SEARCH.dense.death_near_share * abs(value)) if large else SEARCH.dense.death_near
+    )
     if value - LEAST_FALL < there < value + near:
         candidate, there = polish(problem, fit_weights(problem, candidate, tol=ROUGH), (), nodes)
     return Proposal("death", candidate, nodes, there)

@@ -9,29 +9,28 @@ import numpy as np
 from klafter.core.objective import total
 from klafter.core.problem import Problem, State, copy_state
 from klafter.core.workspace import Workspace, open_workspace
+from klafter.search.config import SEARCH
 from klafter.search.dense.communities import drop_empty
-from klafter.search.dense.flip_kernels import PASSES, descend
+from klafter.search.dense.flip_kernels import descend
 from klafter.search.dense.score import score, score_of
-from klafter.search.dense.weights import FINE, ITERATIONS, fit_parameters
+from klafter.search.dense.weights import FINE, fit_parameters
 from klafter.search.dense.weights_kernels import fit_column
 from klafter.search.moves import proposal
-from klafter.search.moves.proposal import Proposal, accept
-
-SWEEPS = 3  # of flips and weights between moves
-POLISH = 2  # rounds of weights and flips before a move is judged
-LEAST_FALL = 1e-6  # of Q by flips, below which a sweep was the last
+from klafter.search.moves.proposal import LEAST_FALL, Proposal, accept
 
 
 def flip_nodes(ws: Workspace, nodes: np.ndarray) -> float:
     """Flips of nodes in their order, each until none gains; returns the fall of Q."""
     before = total(ws) if proposal.CHECKED else 0.0
-    fall = descend(ws, nodes, -1, PASSES)
+    fall = descend(ws, nodes, -1, SEARCH.dense.row_passes)
     if proposal.CHECKED:
         proposal.check_claim("flip", before, fall, total(ws))
     return fall
 
 
-def flip_sweep(problem: Problem, state: State, rng, sweeps: int = SWEEPS, nodes=None, tol: float = FINE) -> State:
+def flip_sweep(
+    problem: Problem, state: State, rng, sweeps: int = SEARCH.dense.sweeps, nodes=None, tol: float = FINE
+) -> State:
     """Flips (of some nodes; None is all) and weights in turn until neither moves much. Changes the state in place."""
     nodes, ws = problem.dyads.n if nodes is None else nodes, open_workspace(problem, state)
     for _ in range(sweeps):
@@ -39,7 +38,7 @@ def flip_sweep(problem: Problem, state: State, rng, sweeps: int = SWEEPS, nodes=
         alive = drop_empty(state)
         if alive is not state:
             state, ws = alive, open_workspace(problem, alive)
-        fit_parameters(ws, ITERATIONS, tol)
+        fit_parameters(ws, SEARCH.dense.iterations, tol)
         if fall < LEAST_FALL:
             break
     return state
@@ -53,7 +52,7 @@ def propose_sweep(problem: Problem, state: State, rng, sweeps: int, nodes=None, 
 
 
 def sweep(
-    problem: Problem, state: State, value: float, rng, sweeps: int = SWEEPS, nodes=None, tol: float = FINE
+    problem: Problem, state: State, value: float, rng, sweeps: int = SEARCH.dense.sweeps, nodes=None, tol: float = FINE
 ) -> tuple[State, float]:
     """Sweeps, one after the other, as long as the score falls."""
     for _ in range(sweeps):
@@ -67,7 +66,7 @@ def sweep(
 def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[State, float]:
     """Fit the weights of some communities and the memberships of some nodes; the state, and its score."""
     ws = open_workspace(problem, state)
-    for _ in range(POLISH):
+    for _ in range(SEARCH.dense.polish):
         for k in columns:
             if state.z[k].any():
                 fit_column(ws, k, False)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from klafter.core.problem import Problem, State, copy_state
+from klafter.search.config import SEARCH
 from klafter.search.dense.communities import without
 from klafter.search.moves.flip import polish
 from klafter.search.moves.proposal import Proposal, accept
@@ -20,7 +21,7 @@ def similar_pairs(state: State, n_pairs: int) -> Iterator[tuple[int, int]]:
     likeness = np.triu(np.maximum(overlap, across), 1)
     order = np.argsort(-likeness, axis=None, kind="stable")[:n_pairs]
     for k, m in zip(*np.unravel_index(order, likeness.shape)):
-        if likeness[k, m] > 0.1:
+        if likeness[k, m] > SEARCH.dense.merge_likeness:
             yield int(k), int(m)
 
 

@@ -8,6 +8,7 @@ nodes that were members are seeds and flip, until the state is near enough to th
 import numpy as np
 
 from klafter.core.problem import Problem, State, copy_state, keep_communities
+from klafter.search.config import SEARCH
 from klafter.search.dense.engine import grow
 from klafter.search.dense.score import score
 from klafter.search.dense.weights import ROUGH, fit_weights
@@ -15,9 +16,6 @@ from klafter.search.moves.death import deaths
 from klafter.search.moves.flip import flip_sweep
 from klafter.search.moves.proposal import Proposal
 from klafter.search.moves.row_reset import resets
-
-BESIDE = 2  # communities given up beside the first, at most
-NEAR = 150.0  # rise from which a try is given up before all nodes take part
 
 
 def propose_rebuild(problem: Problem, state: State, value: float, rng, most: int = 2**31) -> Proposal | None:
@@ -27,7 +25,7 @@ def propose_rebuild(problem: Problem, state: State, value: float, rng, most: int
     left = copy_state(keep_communities(state, np.delete(np.arange(len(state.z)), gone)))
     left = fit_weights(problem, left, tol=ROUGH)
     other, there = grow(problem, left, score(problem, left), rng, most, nodes, ROUGH)
-    if there > value + NEAR:
+    if there > value + SEARCH.dense.rebuild_near:
         return None
     other = flip_sweep(problem, copy_state(other), rng, tol=ROUGH)
     other, there = resets(problem, other, score(problem, other), rng, ROUGH)
@@ -40,7 +38,7 @@ def related_communities(state: State, rng) -> np.ndarray:
     first = int(rng.integers(len(state.z)))
     strength = np.abs(state.w[first]) + np.abs(state.w[:, first])
     strength[first] = 0.0
-    beside = min(int(rng.integers(BESIDE + 1)), int((strength > 0).sum()))
+    beside = min(int(rng.integers(SEARCH.dense.rebuild_beside + 1)), int((strength > 0).sum()))
     if beside == 0:
         return np.array([first])
     return np.append(first, rng.choice(len(strength), beside, replace=False, p=strength / strength.sum()))

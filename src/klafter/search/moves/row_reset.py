@@ -3,21 +3,19 @@
 from klafter.core.objective import total
 from klafter.core.problem import Problem, State, copy_state
 from klafter.core.workspace import Workspace, open_workspace
+from klafter.search.config import SEARCH
 from klafter.search.dense.row_reset import reset_rows
 from klafter.search.dense.score import score
-from klafter.search.dense.weights import FINE, ITERATIONS, fit_parameters
+from klafter.search.dense.weights import FINE, fit_parameters
 from klafter.search.moves import proposal
 from klafter.search.moves.flip import flip_sweep
 from klafter.search.moves.proposal import Proposal, accept
-
-ROUNDS = 6  # of resets of all nodes
-WORTH_A_ROUND = 0.1  # fall of Q by resets from which weights follow
 
 
 def reset_nodes(ws: Workspace, nodes) -> float:
     """Resets of nodes in their order, each kept only if Q fell; returns the fall of Q."""
     before = total(ws) if proposal.CHECKED else 0.0
-    fall = reset_rows(ws, nodes)
+    fall = reset_rows(ws, nodes, SEARCH.dense.reset_starts)
     if proposal.CHECKED:
         proposal.check_claim("row reset", before, fall, total(ws))
     return fall
@@ -27,16 +25,16 @@ def propose_resets(problem: Problem, state: State, rng, tol: float = FINE) -> Pr
     """The state after all rows were reset, with flips and weights; None where hardly any row gains."""
     nodes, candidate = rng.permutation(problem.dyads.n), copy_state(state)
     ws = open_workspace(problem, candidate)
-    if reset_nodes(ws, nodes) < WORTH_A_ROUND:
+    if reset_nodes(ws, nodes) < SEARCH.dense.reset_worth:
         return None
-    fit_parameters(ws, ITERATIONS, tol)
+    fit_parameters(ws, SEARCH.dense.iterations, tol)
     candidate = flip_sweep(problem, candidate, rng, tol=tol)
     return Proposal("row resets", candidate, nodes, score(problem, candidate))
 
 
 def resets(problem: Problem, state: State, value: float, rng, tol: float = FINE) -> tuple[State, float]:
     """Rounds of resets as long as the score falls."""
-    for _ in range(ROUNDS):
+    for _ in range(SEARCH.dense.reset_rounds):
         proposed, before = propose_resets(problem, state, rng, tol), state
         if proposed is not None:
             state, value = accept(problem, state, value, proposed)

@@ -3,10 +3,9 @@
 import numpy as np
 
 from klafter.core.problem import Problem, State, add_communities, copy_state
+from klafter.search.config import SEARCH
 from klafter.search.moves.flip import polish
 from klafter.search.moves.proposal import Proposal, accept
-
-SMALLEST = 4  # members of a community that may be split
 
 
 def halves(problem: Problem, state: State, k: int) -> np.ndarray:
@@ -49,7 +48,7 @@ def propose_split(problem: Problem, state: State, k: int) -> Proposal | None:
 def splits(problem: Problem, state: State, value: float, most: int = 2**31) -> tuple[State, float]:
     """Each community in turn, as long as there are fewer than ``most``."""
     for k in range(len(state.z)):
-        if k < len(state.z) < most and state.z[k].sum() >= SMALLEST:
+        if k < len(state.z) < most and state.z[k].sum() >= SEARCH.dense.split_members:
             proposal = propose_split(problem, state, k)
             if proposal is not None:
                 state, value = accept(problem, state, value, proposal)

@@ -17,22 +17,21 @@ import numpy as np
 from scipy import sparse
 
 from klafter.core.draws import ExposureDraw
+from klafter.search.config import SEARCH
 from klafter.search.sparse.affinities import matrix
 from klafter.search.sparse.moves.birth import births, share_unexplained
 from klafter.search.sparse.moves.death import deaths
 from klafter.search.sparse.moves.flip import flip_sweep, warm_up
 from klafter.search.sparse.moves.merge import merges, reassigns
 from klafter.search.sparse.moves.off_diagonal import off_diagonal_search, refine
-from klafter.search.sparse.moves.perturb import BACKGROUND_DISCOUNT, ENOUGH, drop_one, perturb
+from klafter.search.sparse.moves.perturb import drop_one, perturb
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.moves.split import splits
 from klafter.search.sparse.state import Problem, State, copy_state, empty_state, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
 
-EMBEDDING_ROUNDS = 3  # rounds of births at a share of the background
 ALONE = 6  # steps of weights when there are no communities
-MANY = 300  # communities beyond which only those that changed are merged again
 
 
 def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
@@ -45,10 +44,12 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
     nothing = empty_state(problem)
     state, _ = births(problem, copy_state(nothing), rng, pool)
     state = warm_up(problem, state, pool)
-    for _ in range(EMBEDDING_ROUNDS):
-        if share_unexplained(problem, state, pool) < BACKGROUND_DISCOUNT:
+    for _ in range(SEARCH.sparse.embedding_rounds):
+        if share_unexplained(problem, state, pool) < SEARCH.sparse.background_discount:
             break
-        state, born = births(problem, state, rng, pool, background_discount=BACKGROUND_DISCOUNT, from_embedding=True)
+        state, born = births(
+            problem, state, rng, pool, background_discount=SEARCH.sparse.background_discount, from_embedding=True
+        )
         state = warm_up(problem, state, pool)
         if born == 0:
             break
@@ -74,7 +75,7 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     state = weights(problem, flip_sweep(problem, without_empty(state), pool), pool)
     state, more = resets(problem, state, pool)
     state, made = weights(problem, state, pool) if more else state, made + more
-    local = len(state.size) > MANY
+    local = len(state.size) > SEARCH.sparse.merge_all
     for move in (partial(merges, local=local), partial(reassigns, local=local), deaths, splits):
         state, more = move(problem, state, pool)
         state, made = without_empty(state), made + more
@@ -83,9 +84,9 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     state = weights(problem, flip_sweep(problem, state, pool), pool) if made else state
     value = objective(problem, state, pool)
     if (
-        before - value > ENOUGH * abs(value)
+        before - value > SEARCH.sparse.worth * abs(value)
         or not len(state.size)
-        or share_unexplained(problem, state, pool) <= BACKGROUND_DISCOUNT
+        or share_unexplained(problem, state, pool) <= SEARCH.sparse.background_discount
     ):
         return state
     return perturb(problem, state, rng, pool)

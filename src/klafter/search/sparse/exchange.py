@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
 from klafter.search.sparse.affinities import off_diagonal_pairs, partners, touching, without_pairs_of
 from klafter.search.sparse.kernels.exchange import (
@@ -27,8 +28,6 @@ from klafter.search.sparse.weights import objective, off_diagonal_price
 from klafter.search.sparse.workspace import Workspace, open_workspace
 
 NOTHING = np.zeros(0, np.int64)
-DISJOINT = 4  # turns in which no two exchanges share a community
-ROUNDS = 12  # of flips and weights on the subgraph of a proposal
 
 
 class Exchange(NamedTuple):
@@ -69,7 +68,9 @@ def own_local(problem: Problem, pool: ThreadPool) -> np.ndarray:
     return pool.scratch(lambda: np.full(rows, -1), ("local", rows))
 
 
-def propose(move: str, problem, state, out, nodes, z, w, pool: ThreadPool, rounds: int = ROUNDS) -> Exchange:
+def propose(
+    move: str, problem, state, out, nodes, z, w, pool: ThreadPool, rounds: int = SEARCH.sparse.exchange_rounds
+) -> Exchange:
     """An exchange whose columns and strengths are improved in place; of no gain if a column has less than two nodes."""
     out = np.array(out, np.int64)
     gain = exchange_gain(problem, state, nodes, out, z, w, rounds, own_local(problem, pool))
@@ -188,8 +189,8 @@ def in_turns(problem: Problem, state: State, groups: list, proposed: Callable, p
     turn tries all that is left.
     """
     made = 0
-    for turn in range(DISJOINT + 1):
-        now = groups if turn == DISJOINT else disjoint(groups)
+    for turn in range(SEARCH.sparse.disjoint_turns + 1):
+        now = groups if turn == SEARCH.sparse.disjoint_turns else disjoint(groups)
         state, more, exchanged = accept_exact(problem, state, pool.map(partial(proposed, state), now), pool)
         tried = set(now)
         groups = [group for group in groups if group not in tried and exchanged.isdisjoint(group)]

@@ -13,6 +13,7 @@ from klafter.core.draws import ExposureDraw
 from klafter.graph import Graph
 from klafter.graph.changes import Change
 from klafter.jit.compilation import announce_compilation
+from klafter.search.config import SEARCH
 from klafter.search.parallel import n_workers
 from klafter.search.progress import Progress, Step, iterate
 from klafter.search.sparse import engine as sparse
@@ -25,7 +26,6 @@ from klafter.search.sparse.score import cover_price, given_cover
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
 
-CYCLES = 12  # of the moves and of learning counts, at most
 LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links would have t = 0, and one alone 0 / 0
 
 
@@ -142,7 +142,7 @@ def endings(settings: Settings, problem: Problem, found: Found, rng, pool: Threa
         return ends
     here = min(found, *ends, key=lambda each: each.score)
     other, value = learn_counts(problem, here.state, pool)
-    for _ in range(CYCLES if len(other.size) else 0):
+    for _ in range(SEARCH.sparse.cycles if len(other.size) else 0):
         again, there = learn_counts(problem, sparse.step(problem, other, rng, pool), pool)
         if there >= value - settings.tol * abs(value):
             break

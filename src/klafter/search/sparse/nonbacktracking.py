@@ -10,15 +10,13 @@ W_s sums the signs at the ends of all walks of s steps that never turn back, so 
 import numpy as np
 from scipy import sparse
 
+from klafter.search.config import SEARCH
 from klafter.search.sparse.state import Problem
-
-STEPS, WIDTH = 8, 128
-UNEXPLAINED = 0.5  # responsibility of the background, as a share, that makes a link unexplained
 
 
 def unexplained(problem: Problem, responsibility: np.ndarray) -> sparse.csr_array:
     """The links that the background explains for the most part, as a pattern of ones."""
-    keep = responsibility > UNEXPLAINED * problem.value
+    keep = responsibility > SEARCH.sparse.unexplained * problem.value
     start = np.concatenate([[0], np.cumsum(keep)])[problem.start]
     node = problem.node[keep]
     links = sparse.csr_array((np.ones(len(node), np.float32), node, start), shape=(problem.n, problem.n))
@@ -28,14 +26,14 @@ def unexplained(problem: Problem, responsibility: np.ndarray) -> sparse.csr_arra
 
 
 def nonbacktracking_embedding(links: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """Rows of unit length, (n, WIDTH), whose products say how alike two nodes are; 0 for nodes without links."""
+    """Rows of unit length, (n, d), whose products say how alike two nodes are; 0 for nodes without links."""
     n = links.shape[0]
     degree = links.sum(axis=1).astype(np.float32)
     scale = np.float32(1 / np.sqrt(max((degree**2).sum() / max(degree.sum(), 1.0) - 1, 1.0)))
-    before = rng.choice(np.array([-1, 1], np.float32), (n, WIDTH + 1))
+    before = rng.choice(np.array([-1, 1], np.float32), (n, SEARCH.sparse.embedding_width + 1))
     before[:, 0] = 1
     now, back = (links @ before) * scale, degree
-    for _ in range(STEPS - 1):
+    for _ in range(SEARCH.sparse.embedding_steps - 1):
         before, now = now, (links @ now) * scale - before * (back * scale**2)[:, None]
         back = degree - 1
     common = now[:, 0] / max(np.linalg.norm(now[:, 0]), 1e-30)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from klafter.graph import Graph
 from klafter.graph.dyads import Rows
+from klafter.search.config import SEARCH
 from klafter.search.sparse.affinities import Affinities, alive_only, as_affinities, copy_affinities, with_more
 
 NO_COUNT_PRICE = np.zeros(2)
@@ -135,7 +136,7 @@ def as_state(problem: Problem, z: sparse.csr_array, affinities: Affinities, back
 
 def changed_since_split(state: State) -> np.ndarray:
     """Whether each community changed since a split of it was last tried."""
-    return np.abs(state.size - state.size_at_split) > 0.05 * state.size
+    return np.abs(state.size - state.size_at_split) > SEARCH.sparse.changed * state.size
 
 
 def copy_state(state: State) -> State:

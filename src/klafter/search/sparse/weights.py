@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from klafter.search.config import SEARCH
 from klafter.search.sparse.affinities import n_off_diagonal, off_diagonal_pairs
 from klafter.search.sparse.kernels.factors import factor_step
 from klafter.search.sparse.kernels.totals import fit_rows, tally_rows
@@ -129,7 +130,9 @@ def new_affinities(state: State, sums: Totals) -> State:
     return state._replace(background=max(float(new[-1]), min(FLOOR, state.background)))
 
 
-def weights(problem: Problem, state: State, pool: ThreadPool, *, factors: bool = True, rounds: int = 2) -> State:
+def weights(
+    problem: Problem, state: State, pool: ThreadPool, *, factors: bool = True, rounds: int = SEARCH.sparse.weight_rounds
+) -> State:
     """A few steps of L, e and, if asked for, t, in place."""
     for _ in range(rounds):
         sums = totals(problem, state, pool)

@@ -18,9 +18,7 @@ from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.jit.structs import define_reference
 from klafter.search.sparse.kernels.links import at_least, price
 
-EARLY = 7  # sets on the path before it may end for want of gain
 LONGEST, PATH = 60, 4  # sets on a path; their nodes together, in multiples of n
-HUB = 200_000  # links a walk may look at: a hub says little of its neighbours
 
 
 class ScratchType(types.StructRef):
@@ -63,8 +61,11 @@ def touch(seen, touched, number, j):
 
 
 @kernel
-def walk_set(ws, responsibility, residual, seed, size, scratch):
-    """The nodes that two steps of a random walk along rho from the seed reach most."""
+def walk_set(ws, responsibility, residual, seed, size, hub, scratch):
+    """The nodes that two steps of a random walk along rho from the seed reach most.
+
+    A neighbour by which a step would look at more than ``hub`` links is passed over: it says little of its neighbours.
+    """
     score, seen, touched, number = scratch.score, scratch.seen, scratch.touched, scratch.number
     start, node = ws.start, ws.node
     touch(seen, touched, number, np.int32(seed))
@@ -75,7 +76,7 @@ def walk_set(ws, responsibility, residual, seed, size, scratch):
         share = responsibility[p] / residual[seed]
         touch(seen, touched, number, j)
         score[j] += share
-        if (start[j + 1] - start[j]) * (high - low) > HUB or residual[j] <= 0.0:
+        if (start[j + 1] - start[j]) * (high - low) > hub or residual[j] <= 0.0:
             continue
         for q in range(start[j], start[j + 1]):
             touch(seen, touched, number, node[q])
@@ -195,13 +196,16 @@ def around_set(ws, responsibility, nodes, size, scratch):
 
 
 @kernel
-def grow(ws, responsibility, nodes, factor, background_discount, scratch):
-    """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path."""
+def grow(ws, responsibility, nodes, factor, early, background_discount, scratch):
+    """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path.
+
+    The path does not end for want of gain before it has ``early`` sets.
+    """
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
     size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
     enter(ws, responsibility, nodes[:0], nodes, scratch)
     beyond = 2 if background_discount == 1.0 else 3  # a weak community shows on a path that is less smooth
-    while len(nodes) > 1 and (length < best + beyond or length < EARLY) and length < LONGEST:
+    while len(nodes) > 1 and (length < best + beyond or length < early) and length < LONGEST:
         if stop[length] + len(nodes) > len(scratch.path):
             break
         size *= factor

@@ -27,20 +27,19 @@ from klafter.search.sparse.kernels.links import (
     one_more_price,
 )
 
-MOST = 12  # communities that a node may be tried in
 STEPS = 4  # of the degree factors of a set
 
 
 @kernel
-def reset_rows(ws, low, high, flags, around):
+def reset_rows(ws, low, high, flags, around, most):
     """Reset the rows of flagged nodes of low..high, each where the objective falls; flags the nodes around them.
 
-    Returns the fall. Affinities must be diagonal.
+    Returns the fall. A node is tried in so many communities as ``most`` says. Affinities must be diagonal.
     """
     size, longest = len(ws.size), 1
     for i in range(ws.n):
         longest = max(longest, ws.start[i + 1] - ws.start[i], ws.hidden_start[i + 1] - ws.hidden_start[i])
-    count, merit, order, best = np.zeros(size), np.zeros(size), np.zeros(MOST + 1, np.int64), np.zeros(2)
+    count, merit, order, best = np.zeros(size), np.zeros(size), np.zeros(most + 1, np.int64), np.zeros(2)
     touched, u, hidden_u = np.zeros(size, np.int64), np.zeros(longest), np.zeros(longest)
     sums, row, total = np.array([ws.send.sum(), ws.receive.sum()]), np.zeros(4), 0.0
     for i in range(low, high):
@@ -117,7 +116,7 @@ def list_communities(ws, i, count, merit, touched, order):
         merit[k] = count[k] * math.log1p(ws.strength[k] / ws.background) / promised if promised > 0.0 else 0.0
         count[k] = 0.0
     n_tried = 0
-    for q in range(min(MOST, stop - first)):
+    for q in range(min(order.size - 1, stop - first)):
         top = -1
         for m in range(n_touched):
             if merit[touched[m]] > 0.0 and (top < 0 or merit[touched[m]] > merit[touched[top]]):

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from klafter.search.config import SEARCH
 from klafter.search.sparse.moves.birth import births
 from klafter.search.sparse.moves.death import deaths
 from klafter.search.sparse.moves.flip import flip_sweep
@@ -16,8 +17,6 @@ from klafter.search.sparse.moves.split import splits
 from klafter.search.sparse.state import Problem, State, changed_since_split, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import weights
-
-CHANGED_ENDS = 0.5  # changed ends for a member that make a community one to be looked at again
 
 
 def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Generator, pool: ThreadPool) -> State:
@@ -41,5 +40,5 @@ def mark_changed(problem: Problem, state: State, nodes: np.ndarray) -> State:
     """Mark the communities in which many links changed, so that moves look at them."""
     ends = np.zeros(problem.n)
     ends[nodes] = 1.0
-    state.size_at_split[memberships(problem, state).T @ ends > CHANGED_ENDS * state.size] = 0
+    state.size_at_split[memberships(problem, state).T @ ends > SEARCH.sparse.changed_ends * state.size] = 0
     return state

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, is_accepted
 from klafter.search.sparse.exchange import NOTHING, Exchange, carry_out, checked, exchange_gain, own_local
 from klafter.search.sparse.kernels.growth import Scratch, around_set, grow, scratch_space, walk_set
@@ -13,10 +14,7 @@ from klafter.search.sparse.state import Problem, State, with_room
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
-BATCH, LOOK = 16, 4096  # seeds grown at once, against the same state; nodes among which they are sought
-FIRST, NEAREST, FACTOR = 10, 80, 1.5  # size of the first set, from a walk or from the embedding, and its growth
-PATIENCE = 64  # seeds in a row without a birth, at least
-ROUNDS = 8  # of flips and weights on the subgraph of a birth
+LOOK = 4096  # nodes among which the next seeds are sought
 
 
 def births(
@@ -41,9 +39,11 @@ def births(
     fresh = np.ones(problem.n, bool)
     used, born, idle, at = len(state.size), 0, 0, 0
     brief = from_embedding or among is not None
-    while idle < (PATIENCE if brief else max(PATIENCE, used)) and at < len(seeds):
-        ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[:BATCH]
-        at = ahead[-1] + 1 if len(ahead) == BATCH else at + LOOK
+    while idle < (SEARCH.sparse.birth_patience if brief else max(SEARCH.sparse.birth_patience, used)) and at < len(
+        seeds
+    ):
+        ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[: SEARCH.sparse.birth_batch]
+        at = ahead[-1] + 1 if len(ahead) == SEARCH.sparse.birth_batch else at + LOOK
         work = partial(grown, problem, state, responsibility, residual, rows, background_discount, pool)
         for birth in pool.map(work, seeds[ahead]):
             idle += 1
@@ -63,9 +63,13 @@ def grown(problem, state, responsibility, residual, rows, background_discount, p
     """The set around a seed and the nodes that might join it, as a column for nothing; None if it cannot gain."""
     ws, growth = open_workspace(problem, state), own_growth(problem, pool)
     first = (
-        walk_set(ws, responsibility, residual, seed, FIRST, growth) if rows is None else nearest(rows, seed, NEAREST)
+        walk_set(ws, responsibility, residual, seed, SEARCH.sparse.walk_size, SEARCH.sparse.hub, growth)
+        if rows is None
+        else nearest(rows, seed, SEARCH.sparse.embedding_size)
     )
-    inside, w, gain = grow(ws, responsibility, first, FACTOR, background_discount, growth)
+    inside, w, gain = grow(
+        ws, responsibility, first, SEARCH.sparse.growth, SEARCH.sparse.early, background_discount, growth
+    )
     if gain <= 0 or len(inside) < 2:
         return None
     around = around_set(ws, responsibility, inside, 2 * len(inside), growth)
@@ -81,7 +85,7 @@ def own_growth(problem: Problem, pool: ThreadPool) -> Scratch:
 
 def judged_gain(problem: Problem, state: State, birth: Exchange, background_discount: float, pool: ThreadPool) -> float:
     """Improve a birth in place; its gain at a share of the background."""
-    gain = _gain(problem, state, birth, pool, ROUNDS)
+    gain = _gain(problem, state, birth, pool, SEARCH.sparse.birth_rounds)
     if background_discount == 1.0:
         return gain
     return _gain(problem, state._replace(background=background_discount * state.background), birth, pool)

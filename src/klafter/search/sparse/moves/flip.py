@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim
 from klafter.search.sparse.kernels.flips import flip_sweep_rows
 from klafter.search.sparse.state import Problem, State, without_empty
@@ -12,12 +13,15 @@ from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
 from klafter.search.sparse.workspace import open_workspace
 
-NONE = np.zeros(0, np.bool_)
-WARM_UP = 3  # rounds of weights and flips before degree factors are free
+NO_FLAGS = np.zeros(0, np.bool_)
 
 
 def flip_sweep(
-    problem: Problem, state: State, pool: ThreadPool, rounds: int = 4, among: np.ndarray | None = None
+    problem: Problem,
+    state: State,
+    pool: ThreadPool,
+    rounds: int = SEARCH.sparse.flip_rounds,
+    among: np.ndarray | None = None,
 ) -> State:
     """Flips: score all nodes in parallel, take those that gain one after the other, then look around them."""
     flags = np.full(problem.n, among is None)
@@ -38,12 +42,12 @@ def flip_sweep(
 
 
 def _flag_gaining(ws: Callable, flags: np.ndarray, low: int, high: int) -> None:
-    flip_sweep_rows(ws(), low, high, flags, NONE)
+    flip_sweep_rows(ws(), low, high, flags, NO_FLAGS)
 
 
 def warm_up(problem: Problem, state: State, pool: ThreadPool) -> State:
     """Flips and weights, degree factors left alone."""
     state = without_empty(state)
-    for _ in range(WARM_UP):
+    for _ in range(SEARCH.sparse.warm_up):
         state = flip_sweep(problem, weights(problem, state, pool, factors=False, rounds=1), pool)
     return state

@@ -10,15 +10,14 @@ anew after each round of flips, resets and weights, and the exact price judges t
 
 import numpy as np
 
+from klafter.search.config import SEARCH
+from klafter.search.moves.proposal import LEAST_FALL
 from klafter.search.sparse.moves.flip import flip_sweep
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.score import score
 from klafter.search.sparse.state import NO_COUNT_PRICE, Problem, State, copy_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import weights
-
-ROUNDS = 6
-LEAST_FALL = 1e-6
 
 
 def count_price(problem: Problem, state: State, *, everyone: bool = False) -> np.ndarray:
@@ -47,7 +46,7 @@ def learn_counts(problem: Problem, state: State, pool: ThreadPool) -> tuple[Stat
 
 def descend(problem: Problem, here: tuple[State, float], pool: ThreadPool) -> tuple[State, float]:
     """Rounds as long as the score falls."""
-    for _ in range(ROUNDS):
+    for _ in range(SEARCH.sparse.count_rounds):
         there = one_round(problem, here[0], count_price(problem, here[0]), pool)
         if there[1] >= here[1] - LEAST_FALL:
             break

@@ -6,16 +6,12 @@ With ``local`` only communities that changed since a split of them was last trie
 import numpy as np
 from scipy import sparse
 
+from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose
 from klafter.search.sparse.moves.birth import background_responsibility
 from klafter.search.sparse.moves.death import death_proposal
 from klafter.search.sparse.state import Problem, State, changed_since_split, memberships
 from klafter.search.sparse.threads import ThreadPool
-
-UNEXPLAINED, ATTRACTION = 0.5, 0.2  # responsibility that makes a link unexplained; links between two, of those inside
-PARTNERS = 4  # that share the members of a community given up
-UNEVEN, LARGE = 8, 600  # times the smaller, and more members than that: too large to be changed much by the smaller
-OVERLAP = 0.15  # share of the smaller community that two have in common before a merge is tried
 
 
 def merges(
@@ -75,7 +71,7 @@ def overlapping_partners(problem: Problem, state: State, local: bool = False) ->
         return {}
     z = memberships(problem, state)
     common = sparse.csr_array(z.T @ z)
-    return {k: sorted(some, key=lambda m: (-common[k, m], m))[:PARTNERS] for k, some in near.items()}
+    return {k: sorted(some, key=lambda m: (-common[k, m], m))[: SEARCH.sparse.partners] for k, some in near.items()}
 
 
 def mostly_covered(problem: Problem, state: State, pool: ThreadPool, share: float) -> list[int]:
@@ -94,7 +90,9 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
     sizes = state.size[common.row], state.size[common.col]
     smaller, larger = np.minimum(*sizes), np.maximum(*sizes)
     close = (
-        (common.row < common.col) & (common.data > OVERLAP * smaller) & (larger <= np.maximum(UNEVEN * smaller, LARGE))
+        (common.row < common.col)
+        & (common.data > SEARCH.sparse.overlap * smaller)
+        & (larger <= np.maximum(SEARCH.sparse.uneven * smaller, SEARCH.sparse.large))
     )
     if local:
         close &= changed_since_split(state)[common.row] | changed_since_split(state)[common.col]
@@ -105,7 +103,7 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
 def attracted(problem: Problem, state: State, pool: ThreadPool) -> list[tuple[int, int]]:
     """Pairs of communities with many unexplained links between them, as the halves of one have."""
     responsibility, _ = background_responsibility(problem, state, pool)
-    some = responsibility > UNEXPLAINED
+    some = responsibility > SEARCH.sparse.unexplained
     start = np.concatenate([[0], np.cumsum(some)])[problem.start]
     links = sparse.csr_array((responsibility[some], problem.node[some], start), shape=(problem.n, problem.n))
     z = memberships(problem, state)
@@ -113,5 +111,5 @@ def attracted(problem: Problem, state: State, pool: ThreadPool) -> list[tuple[in
     weight = problem.pair_weight * 2 * np.sqrt(state.send_sum * state.receive_sum)
     k, m = between.row, between.col
     expected = weight[k] * weight[m] * np.minimum(state.strength[k], state.strength[m])
-    close = (k < m) & (between.data > ATTRACTION * expected)
+    close = (k < m) & (between.data > SEARCH.sparse.attraction * expected)
     return list(zip(k[close].tolist(), m[close].tolist()))

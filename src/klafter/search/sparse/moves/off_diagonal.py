@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
 from klafter.search.sparse.affinities import NO_PAIRS, find, keep_pairs, off_diagonal_pairs, with_pairs
 from klafter.search.sparse.exchange import members_of
@@ -26,11 +27,7 @@ from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, off_diagonal_price, weights
 from klafter.search.sparse.workspace import open_workspace
 
-LEAST_RESPONSIBILITY = 0.05  # responsibility of the background below which a link is passed over
-HALVINGS = 30  # of the interval in which the best affinity lies
-ROUNDS, FEWER, ENTRIES = 20, 4, 1_500_000  # of all moves at most: on large graphs fewer, for so many entries together
-SMALL = 1e-5  # share of the objective that another round must gain
-PATIENCE, MORE = 8, 64  # communities, the largest first, that are split in vain before there is any affinity, and later
+BISECTIONS = 30  # of the interval in which the best affinity lies
 
 
 def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
@@ -42,7 +39,7 @@ def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator
     if split is not None and objective(problem, split, pool) < objective(problem, trial, pool):
         trial = split
     else:
-        trial, made = off_diagonal_splits(problem, trial, responsibility, PATIENCE)
+        trial, made = off_diagonal_splits(problem, trial, responsibility, SEARCH.off_diagonal.patience)
         if made == 0 and len(promising(problem, trial, responsibility)[0]) == 0:
             return state
     trial = refine(problem, trial, rng, pool)
@@ -52,10 +49,18 @@ def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator
 def refine(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Rounds of splits, affinities, weights and flips and, when these gain little, of all other moves, in place."""
     value, made = np.inf, 0
-    for _ in range(int(np.clip(ENTRIES // max(len(problem.node), 1), FEWER, ROUNDS))):
+    for _ in range(
+        int(
+            np.clip(
+                SEARCH.off_diagonal.entries // max(len(problem.node), 1),
+                SEARCH.off_diagonal.fewest_rounds,
+                SEARCH.off_diagonal.rounds,
+            )
+        )
+    ):
         state = off_diagonal_round(problem, state, pool)
         before, value = value, objective(problem, state, pool)
-        if before - value <= SMALL * abs(value):
+        if before - value <= SEARCH.off_diagonal.gain * abs(value):
             state, made = exchanges(problem, state, rng, pool)
             if made == 0:
                 break
@@ -65,7 +70,7 @@ def refine(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
 def off_diagonal_round(problem: Problem, state: State, pool: ThreadPool) -> State:
     """Splits, then births and deaths of affinities, then weights and flips."""
     responsibility = link_responsibility(problem, state, pool)
-    state, made = off_diagonal_splits(problem, state, responsibility, MORE)
+    state, made = off_diagonal_splits(problem, state, responsibility, SEARCH.off_diagonal.more_patience)
     responsibility = link_responsibility(problem, state, pool) if made else responsibility
     state = best_affinities(problem, state, *promising(problem, state, responsibility), pool)
     return flip_sweep(problem, weights(problem, state, pool), pool)
@@ -102,7 +107,7 @@ def promising(problem: Problem, state: State, responsibility: sparse.csr_array) 
 def across(problem: Problem, state: State, responsibility: sparse.csr_array):
     """Pairs k, l of communities with links that the background explains, the sum of rho over these, and P_kl."""
     z = memberships(problem, state)
-    clear = np.flatnonzero(responsibility.data > LEAST_RESPONSIBILITY)
+    clear = np.flatnonzero(responsibility.data > SEARCH.off_diagonal.responsibility)
     row = np.searchsorted(responsibility.indptr, clear, side="right") - 1
     some = sparse.csr_array(
         (responsibility.data[clear].astype(float), (row, responsibility.indices[clear])), shape=responsibility.shape
@@ -137,7 +142,7 @@ def best_affinities(problem: Problem, state: State, pairs: np.ndarray, guess: np
     inside, affinities, ws = members_of(problem, state), state.affinities, open_workspace(problem, state)
     for (k, l), guessed in zip(np.concatenate([pairs, old]).tolist(), hint):
         place = find(affinities, k, l)
-        best, gain = best_affinity(ws, inside.of(k), k, l, affinities.value[place], guessed, HALVINGS)
+        best, gain = best_affinity(ws, inside.of(k), k, l, affinities.value[place], guessed, BISECTIONS)
         affinities.value[place] = 0.0
         if is_accepted(gain - price):
             without = objective(problem, state, pool) if CHECKED else 0.0

@@ -16,16 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from klafter.search.config import SEARCH
 from klafter.search.sparse.affinities import as_affinities, n_off_diagonal, off_diagonal_pairs
 from klafter.search.sparse.exchange import members_of
 from klafter.search.sparse.state import Problem, State, changed_since_split, copy_state, with_room
 from klafter.search.sparse.weights import off_diagonal_price, prices
 
 POWER, TURNS = 30, 20  # steps to the direction in which links differ most from what is expected, and of the two parts
-SMALLEST = 8  # members that two parts need
-CLEARLY = 1.5  # times as strong between two parts as inside, where links have no direction
-MUCH = 0.5  # share of the links that the background explains before it is split
-LEAST = 1e-3  # share of itself that it keeps
 
 
 class Inside(NamedTuple):
@@ -56,7 +53,7 @@ def off_diagonal_splits(
     """
     refused, made = 0, 0
     hidden, members = hidden_pattern(problem), members_of(problem, state)
-    some = np.flatnonzero(changed_since_split(state) & (state.size >= SMALLEST))
+    some = np.flatnonzero(changed_since_split(state) & (state.size >= SEARCH.off_diagonal.split_members))
     for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
         mine, w = np.sort(members.of(k)), state.strength[k]
         parts = two_parts(inside(problem, state, responsibility, hidden, w, mine), w, problem.pair_weight)
@@ -76,7 +73,7 @@ def opposed(problem: Problem, parts: Parts) -> bool:
     Else they are layers of one community, such as those who are in nothing else and those who are: the objective may
     gain by telling them apart, but a reader would not. Links that go one way tell parts apart by themselves.
     """
-    within, least = np.diag(parts.strength), 1.0 if problem.pair_weight == 1.0 else CLEARLY
+    within, least = np.diag(parts.strength), 1.0 if problem.pair_weight == 1.0 else SEARCH.off_diagonal.clearly
     return parts.gain > 0 and (parts.strength - np.diag(within)).max() > least * within.max()
 
 
@@ -86,18 +83,23 @@ def background_split(problem: Problem, state: State, responsibility: sparse.csr_
     The bound speaks of those nodes alone, so the objective has to be compared.
     """
     e, mine = state.background, np.flatnonzero(np.diff(problem.start) > state.held)
-    if responsibility.sum() * 2 * problem.pair_weight < MUCH * problem.value.sum() or len(mine) < SMALLEST:
+    if (
+        responsibility.sum() * 2 * problem.pair_weight < SEARCH.off_diagonal.background * problem.value.sum()
+        or len(mine) < SEARCH.off_diagonal.split_members
+    ):
         return None
     parts = two_parts(inside(problem, state, responsibility, hidden_pattern(problem), e, mine), e, problem.pair_weight)
     sizes = np.bincount(parts.second, minlength=2)
     if parts.gain <= prices(problem, sizes).sum() + off_diagonal_price(problem, 2):
         return None
-    rest = max(parts.strength.min(), LEAST * e)
+    rest = max(parts.strength.min(), SEARCH.off_diagonal.background_rest * e)
     strength, first = np.maximum(parts.strength - rest, 0.0), len(state.size)
     state = with_room(copy_state(state), 2)._replace(background=rest)
     for k in range(2):
         enter(problem, state, first + k, mine[parts.second == k])
-    state.strength[first:] = np.maximum(np.diag(strength), LEAST * e)  # from nothing they could not grow
+    state.strength[first:] = np.maximum(
+        np.diag(strength), SEARCH.off_diagonal.background_rest * e
+    )  # from nothing they could not grow
     return with_affinity_between(problem, state, first + between(problem, strength), strength)
 
 

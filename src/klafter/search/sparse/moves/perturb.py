@@ -5,6 +5,7 @@ Each is a trial that takes the search through states which are worse, and counts
 
 import numpy as np
 
+from klafter.search.config import SEARCH
 from klafter.search.sparse.moves.birth import births
 from klafter.search.sparse.moves.death import deaths, without_communities, without_weakest
 from klafter.search.sparse.moves.flip import flip_sweep, warm_up
@@ -13,29 +14,19 @@ from klafter.search.sparse.state import Problem, State, as_state, copy_state, me
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
 
-BACKGROUND_DISCOUNT = 0.1  # share of the links that births expect the background to keep
-REGROWN_SHARES = (0.15, 0.3, 0.5, 0.8)  # shares of the communities that are regrown when nothing else gains
-ENOUGH = 1e-4  # share of the objective that this must gain
-MOSTLY_COVERED = 0.5  # share of members in others of a community that is dropped on trial
-TRIALS, TRIED_LINKS, PROMISE = 24, 4_000_000, 15  # of dropping one, their links together, and rounds to wait for a gain
-EVEN, FREE = 8, 4  # rounds of flips with equal degree factors, and with free ones
-TOGETHER, REFUSED = 50, 4  # one community in so many is regrown at a time; trials in vain before that ends
-TOO_MANY = 1000  # communities beyond which none is regrown: minutes, for less than a thousandth of the objective
-SMALL = 0.7  # of the median size: communities that may be pieces of one
-
 
 def drop_one(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
     """Drop one community whose members are mostly in others, if that is better after weights have followed.
 
     Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
     """
-    trials = int(np.clip(TRIED_LINKS // max(len(problem.node), 1), 1, TRIALS))
-    some = mostly_covered(problem, state, pool, MOSTLY_COVERED)[:trials]
+    trials = int(np.clip(SEARCH.sparse.drop_links // max(len(problem.node), 1), 1, SEARCH.sparse.drop_trials))
+    some = mostly_covered(problem, state, pool, SEARCH.sparse.drop_covered)[:trials]
     goal = objective(problem, state, pool) if len(some) else 0.0
     for k in some:
         trial = without_communities(problem, copy_state(state), np.array([k]))
         before, value = np.inf, objective(problem, trial, pool)
-        while value >= goal and (before - value) * PROMISE > value - goal:
+        while value >= goal and (before - value) * SEARCH.sparse.drop_promise > value - goal:
             trial = flip_sweep(problem, weights(problem, trial, pool), pool)
             before, value = value, objective(problem, trial, pool)
         if value < goal:
@@ -48,16 +39,16 @@ def perturb(problem: Problem, state: State, rng: np.random.Generator, pool: Thre
     value = objective(problem, state, pool)
     trial = equalise_factors(problem, state, pool)
     best = trial if objective(problem, trial, pool) < value else state
-    if len(state.size) > TOO_MANY:
+    if len(state.size) > SEARCH.sparse.regrow_limit:
         return best
     best = regrow(problem, best, rng, pool)
-    if value - objective(problem, best, pool) > ENOUGH * abs(value):
+    if value - objective(problem, best, pool) > SEARCH.sparse.worth * abs(value):
         return best
-    for share in REGROWN_SHARES:
+    for share in SEARCH.sparse.regrow_weakest:
         trial = without_weakest(problem, copy_state(best), pool, share)
         trial = births_from_embedding(problem, weights(problem, trial, pool, factors=False), rng, pool)
         trial = weights(problem, flip_sweep(problem, trial, pool), pool)
-        if value - objective(problem, trial, pool) > ENOUGH * abs(value):
+        if value - objective(problem, trial, pool) > SEARCH.sparse.worth * abs(value):
             return trial
     return best
 
@@ -68,8 +59,8 @@ def equalise_factors(problem: Problem, state: State, pool: ThreadPool) -> State:
     A node that lacks a community gets a factor that explains some of its links there, and then has no need to join.
     """
     state = reset_factors(problem, state)
-    for turn in range(EVEN + FREE):
-        state = flip_sweep(problem, weights(problem, state, pool, factors=turn >= EVEN), pool)
+    for turn in range(SEARCH.sparse.even_rounds + SEARCH.sparse.free_rounds):
+        state = flip_sweep(problem, weights(problem, state, pool, factors=turn >= SEARCH.sparse.even_rounds), pool)
     return state
 
 
@@ -87,11 +78,11 @@ def regrow(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
     After them all small ones together: they may be pieces of one.
     """
     value, refused = objective(problem, state, pool), 0
-    while refused <= REFUSED and len(state.size):
-        number = -(-len(state.size) // TOGETHER)
+    while refused <= SEARCH.sparse.regrow_patience and len(state.size):
+        number = -(-len(state.size) // SEARCH.sparse.regrow_share)
         some = np.argsort(-state.size, kind="stable")[refused * number : (refused + 1) * number]
-        if refused == REFUSED:
-            some = np.flatnonzero(state.size < SMALL * np.median(state.size))
+        if refused == SEARCH.sparse.regrow_patience:
+            some = np.flatnonzero(state.size < SEARCH.sparse.regrow_small * np.median(state.size))
         if len(some) == 0:
             refused += 1
             continue
@@ -99,7 +90,7 @@ def regrow(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
         trial = births_from_embedding(problem, weights(problem, trial, pool, factors=False), rng, pool)
         trial = equalise_factors(problem, trial, pool)
         new = objective(problem, trial, pool)
-        if value - new > ENOUGH * abs(value):
+        if value - new > SEARCH.sparse.worth * abs(value):
             state, value = trial, new
         else:
             refused += 1
@@ -108,7 +99,9 @@ def regrow(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
 
 def births_from_embedding(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
     """Births from the embedding at a share of the background, and what undoes those that were too many."""
-    state, _ = births(problem, state, rng, pool, background_discount=BACKGROUND_DISCOUNT, from_embedding=True)
+    state, _ = births(
+        problem, state, rng, pool, background_discount=SEARCH.sparse.background_discount, from_embedding=True
+    )
     state = warm_up(problem, state, pool)
     for move in (merges, reassigns, deaths):
         state = without_empty(move(problem, state, pool)[0])

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim
 from klafter.search.sparse.kernels.row_reset import reset_rows
 from klafter.search.sparse.moves.flip import flip_sweep
@@ -17,7 +18,14 @@ def resets(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int
         return state, 0
     before = objective(problem, state, pool) if CHECKED else 0.0
     around = np.zeros(problem.n, np.bool_)
-    fall = reset_rows(open_workspace(problem, state), 0, problem.n, np.ones(problem.n, np.bool_), around)
+    fall = reset_rows(
+        open_workspace(problem, state),
+        0,
+        problem.n,
+        np.ones(problem.n, np.bool_),
+        around,
+        SEARCH.sparse.reset_communities,
+    )
     if CHECKED:
         check_claim("row reset", before, fall, objective(problem, state, pool))
     if fall == 0.0:

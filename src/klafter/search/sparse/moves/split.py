@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import (
     Exchange,
     Members,
@@ -17,14 +18,12 @@ from klafter.search.sparse.state import Problem, State, changed_since_split
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
-EDGE, CERTAIN = 1.08, 0.485  # a split needs an eigenvalue above 1.08 times a random graph's, 1/sqrt(d), or 0.485
-TURNS = 60  # of power iteration
-SMALLEST = 6  # members of a community that is split
+POWER_TURNS = 60  # of power iteration
 
 
 def may_split(state: State) -> np.ndarray:
     """Communities that changed since a split of them was last tried, and are large enough."""
-    return np.flatnonzero(changed_since_split(state) & (state.size >= SMALLEST))
+    return np.flatnonzero(changed_since_split(state) & (state.size >= SEARCH.sparse.split_members))
 
 
 def splits(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
@@ -41,8 +40,8 @@ def split_proposal(problem: Problem, state: State, inside: Members, k: int, pool
     vector = np.sin(1.0 + np.arange(len(mine)) * 2.399963)  # any start that is not special
     local = own_local(problem, pool)
     subgraph, _, _ = cut(open_workspace(problem, state), problem, state, mine, np.array([k]), local)
-    value, degree = second_vector(subgraph, state.strength[k], vector, TURNS)
-    if value < min(EDGE / np.sqrt(max(degree, 1e-12)), CERTAIN):
+    value, degree = second_vector(subgraph, state.strength[k], vector, POWER_TURNS)
+    if value < min(SEARCH.sparse.split_edge / np.sqrt(max(degree, 1e-12)), SEARCH.sparse.split_certain):
         return None
     low, high = np.quantile(vector, [1 / 3, 2 / 3])
     place, proposals = np.searchsorted(nodes, mine), []
