@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit, logsumexp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +20,7 @@ from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
 from klafter.models.checks import check_count, check_running
+from klafter.models.interop.transformer import MembershipTransformer
 from klafter.models.levels import Level, at_level, find_level, unpack
 from klafter.models.places import Choice, first_choices, places
 from klafter.models.publish import Fitted, publish
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 BEYOND = 2.0  # times the largest count seen, up to which a draw on the log scale is believed
 
 
-class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class NetworkModel(MembershipTransformer):
     """Base of the estimators. A subclass finds a ``Fitted`` in ``_fit``; the rest is here."""
 
     graph_: Graph
