@@ -191,6 +191,4 @@ def test_scikit_learn_accepts_the_estimator():
     results = check_estimator(model, expected_failed_checks=EXPECTED, on_skip=None)
     passed = {r["check_name"] for r in results if r["status"] == "passed"}
     assert not passed & set(EXPECTED)
-    assert {"check_transformer_general", "check_transformer_get_feature_names_out"} <= {
-        r["check_name"] for r in results
-    }
+    assert "check_transformer_general" in passed
