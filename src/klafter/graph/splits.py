@@ -124,7 +124,12 @@ class DyadKFold:
         self.max_nonlinks = max_nonlinks
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
-        """The number of folds."""
+        """The number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : ignored
+        """
         return self.n_splits
 
     def split(self, graph: Any, y: Any = None, groups: object = None) -> Iterator[tuple[Any, Any]]:
