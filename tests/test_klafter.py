@@ -5,7 +5,6 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 import klafter
 from klafter.core.families import FAMILIES
@@ -96,37 +95,6 @@ def test_planted_communities_are_recovered_through_exposures(directed):
         state, value = dense.step(problem, state, value, rng)
     found = [set(np.flatnonzero(column).tolist()) for column in state.z]
     assert matched_f1(truth.communities(), found) > 0.95
-
-
-PAIRS_NOT_ROWS = "predict, predict_proba and score take pairs of nodes, not rows of a matrix"
-EXPECTED = dict.fromkeys(
-    (
-        "check_fit_score_takes_y",
-        "check_n_features_in_after_fitting",
-        "check_estimators_dtypes",
-        "check_dtype_object",
-        "check_pipeline_consistency",
-        "check_estimators_nan_inf",
-        "check_estimator_sparse_array",
-        "check_estimator_sparse_matrix",
-        "check_estimators_pickle",
-        "check_f_contiguous_array_estimator",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-        "check_dict_unchanged",
-        "check_fit_idempotent",
-        "check_fit2d_predict1d",
-    ),
-    PAIRS_NOT_ROWS,
-)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learn_accepts_the_estimator():
-    model = KLafter(family="gaussian", n_init=1, n_smooth=0, max_iter=2, max_communities=4)
-    results = check_estimator(model, expected_failed_checks=EXPECTED, on_skip=None)
-    unexpected = [r["check_name"] for r in results if r["status"] == "passed" and r["check_name"] in EXPECTED]
-    assert not unexpected
 
 
 @pytest.mark.parametrize(("partners", "member", "times"), [([0, 1], True, 1e4), ([0], False, 4)])

@@ -40,7 +40,7 @@ fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 for name, network in {"left open": unknown, "read as no": denied}.items():
     model = kl.KLafter(n_init=1, n_smooth=20, random_state=0).fit(network)
     chance = model.predict_proba(pairs)
-    ax.hist(chance[values > 0], bins=np.linspace(0, 1, 21), histtype="step", lw=2, label=name)
+    ax.hist(chance[values > 0], bins=np.linspace(0, 1, 21).tolist(), histtype="step", lw=2, label=name)
     auc = link_measures(values, chance)["roc_auc"]
     print(f"{name:10}: AUC {auc:.3f}, expected links {chance.sum():6.1f}, true links {values.sum():.0f}")
 ax.set(xlabel="predicted probability", ylabel="true links among the pairs nobody asked about")

@@ -6,6 +6,8 @@ Let them predict links that were hidden from all of them. ``compare`` gives ever
 baselines, and reports means with standard errors.
 """
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 
 import klafter as kl
@@ -20,7 +22,7 @@ print(graph)
 # neighbours, which look for closed triangles, do worse than a coin. A model with an affinity for every pair of groups
 # can say "these two groups attract each other, and neither attracts itself".
 
-short = {"n_burn": 30, "n_draws": 30, "random_state": 0}
+short: dict[str, Any] = {"n_burn": 30, "n_draws": 30, "random_state": 0}
 models = [
     kl.KLafter(n_init=2, n_smooth=30, structure=0.0, random_state=0),
     LFRM(n_chains=1, **short),

@@ -4,6 +4,17 @@ Names are loaded when first used, so that ``import klafter`` is quick.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what editors and type checkers read; at run time __getattr__ does it
+    from klafter import datasets as datasets
+    from klafter import evaluation as evaluation
+    from klafter import graph as graph
+    from klafter import models as models
+    from klafter.evaluation import compare
+    from klafter.graph import DyadKFold, Graph, GraphFileError, as_graph, read_graph, split_dyads, write_graph
+    from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, KLafterCV, ModelFileError, load
+    from klafter.report import report
 
 __version__ = "0.1.0"
 
@@ -15,10 +26,29 @@ _CONTENTS = {
 }
 _HOMES = {name: room for room, names in _CONTENTS.items() for name in names}
 _ROOMS = ("graph", "core", "search", "sampling", "models", "datasets", "evaluation", "report", "cli")
-__all__ = ["__version__", *_HOMES]
+__all__ = [
+    "EPM",
+    "IRM",
+    "LFRM",
+    "MMSB",
+    "DyadKFold",
+    "Graph",
+    "GraphFileError",
+    "KLafter",
+    "KLafterCV",
+    "ModelFileError",
+    "__version__",
+    "as_graph",
+    "compare",
+    "load",
+    "read_graph",
+    "report",
+    "split_dyads",
+    "write_graph",
+]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     if name in _ROOMS:
@@ -26,5 +56,5 @@ def __getattr__(name: str):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*__all__, *_ROOMS])

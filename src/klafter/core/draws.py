@@ -106,8 +106,8 @@ class LinearDraw(NamedTuple):
 class ExposureDraw(NamedTuple):
     """Parameters of one fit or restart of the sparse engine: x_ij = t_i r_j (e + z_i' W z_j), nothing negative."""
 
-    memberships: sparse.csr_array  # z, (n, K): 0/1, or the chances of memberships
-    affinities: sparse.csr_array  # W, (K, K), from source to target
+    memberships: Matrix  # z, csr_array, (n, K): 0/1, or the chances of memberships
+    affinities: Matrix  # W, csr_array, (K, K), from source to target
     background: float  # e
     send: Floats  # t, (n,)
     receive: Floats  # r, (n,), equal to t when undirected

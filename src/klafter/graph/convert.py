@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Hashable, Iterable, Mapping
@@ -14,6 +15,7 @@ from klafter.graph.assemble import Edges, assemble, is_symmetric
 from klafter.graph.checks import off_diagonal, square
 from klafter.graph.graph import Graph
 
+log = logging.getLogger("klafter")
 SOURCE_NAMES = ("source", "from", "src", "node1", "node_1", "source_id", "id1", "id_1", "u", "i", "sender", "ego")
 TARGET_NAMES = ("target", "to", "dst", "node2", "node_2", "target_id", "id2", "id_2", "v", "j", "receiver", "alter")
 WEIGHT_NAMES = ("weight", "weights", "value", "count", "counts", "w", "strength")
@@ -21,11 +23,11 @@ _ROLES = (SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES)
 
 
 def as_graph(X: Any, hidden: Any = None, covariates: Any = None, directed: bool | None = None) -> Graph:
-    """A graph from a matrix, a table of links, a networkx graph, or a Graph.
+    """A graph from a matrix, a table of links, a graph of networkx or igraph, or a Graph.
 
     Parameters
     ----------
-    X : Graph, (n, n) numpy or scipy.sparse array, networkx graph, or pandas table
+    X : Graph, (n, n) numpy or scipy.sparse array, networkx or igraph graph, or pandas, polars or Arrow table
         A table has columns source, target and perhaps weight, or is a square adjacency matrix.
     hidden : (m, 2) array of rows, list of pairs of labels, or (n, n) pattern, optional
         Dyads that nobody observed, besides those of X.
@@ -56,12 +58,52 @@ def _convert(X: Any, directed: bool | None) -> Graph:
         return _redirect(X, directed)
     if hasattr(X, "is_directed") and hasattr(X, "adjacency"):
         return from_networkx(X, directed)
+    if _is_igraph(X):
+        return from_igraph(X, directed)
     if isinstance(X, (str, os.PathLike)):
         raise ValueError(f"A network, not the name of a file, is needed here. Use klafter.read_graph({str(X)!r}).")
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         return _from_table(X, directed)
+    if hasattr(X, "to_pandas"):  # polars and Arrow
+        return _from_table(_as_pandas(X), directed)
     return _from_matrix(X, directed)
+
+
+def is_foreign_graph(X: Any) -> bool:
+    """Whether it is a graph of networkx or igraph, where weights are attributes that may be ignored."""
+    return (hasattr(X, "is_directed") and hasattr(X, "adjacency")) or _is_igraph(X)
+
+
+def without_weights(graph: Graph) -> Graph:
+    """The graph with every link 1, and a note where that lost something."""
+    values = graph.links.data
+    if not len(values) or (values == 1).all():
+        return graph
+    note = f"The links' weights from {values.min():g} to {values.max():g} are ignored; family='poisson' counts them."
+    log.warning(note)
+    return graph.binarize().replace(notes=(*graph.notes, note))
+
+
+def _is_igraph(X: Any) -> bool:
+    return hasattr(X, "is_directed") and hasattr(X, "get_edgelist")
+
+
+def _as_pandas(X: Any) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError(f"A {type(X).__name__} is read by way of pandas: pip install pandas") from None
+    return pandas.DataFrame({str(name): list(_column(X[name])) for name in _column_names(X)})
+
+
+def _column_names(X: Any) -> list[str]:
+    return list(X.column_names if hasattr(X, "column_names") else X.columns)
+
+
+def _column(values: Any) -> list[Any]:
+    found: list[Any] = values.to_list() if hasattr(values, "to_list") else values.to_pylist()
+    return found
 
 
 def _redirect(graph: Graph, directed: bool | None) -> Graph:
@@ -98,6 +140,19 @@ def from_networkx(X: Any, directed: bool | None, weight_name: str | int | None =
     known = _node_attributes(X.nodes(data=True), len(labels))
     edges = Edges(source, target, weight)
     graph = assemble(edges, len(labels), directed=X.is_directed(), labels=labels, attributes=known)
+    return _redirect(graph, directed)
+
+
+def from_igraph(X: Any, directed: bool | None) -> Graph:
+    """An igraph graph, its vertex attribute ``name`` as labels, the others as attributes, and ``weight`` of links."""
+    ends = np.array(X.get_edgelist(), np.int64).reshape(-1, 2)
+    weight = None
+    if "weight" in X.es.attributes():
+        weight = np.array([_number(w, int(u), int(v)) for w, (u, v) in zip(X.es["weight"], ends)])
+    known = {name: X.vs[name] for name in X.vs.attributes() if name != "name"}
+    labels = X.vs["name"] if "name" in X.vs.attributes() else None
+    edges = Edges(ends[:, 0], ends[:, 1], weight)
+    graph = assemble(edges, X.vcount(), directed=X.is_directed(), labels=labels, attributes=known)
     return _redirect(graph, directed)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 from scipy import sparse
@@ -131,7 +131,12 @@ class Graph:
         return {} if self.labels is None else {label: i for i, label in enumerate(self.labels.tolist())}
 
     def index(self, node: Any) -> int:
-        """The row of a node, given by label, or by number when the graph has no labels."""
+        """The row of a node.
+
+        Parameters
+        ----------
+        node : label, or number when the graph has no labels
+        """
         node = node.item() if isinstance(node, np.generic) else node
         if self.labels is not None:
             for name in (node, str(node), _as_number(node)):
@@ -143,15 +148,26 @@ class Graph:
             return number
         raise KeyError(f"There is no node {node!r}: this graph has no labels, so nodes are 0 to {self.n_nodes - 1}.")
 
-    def label(self, i: int) -> Any:
-        """The label of row i, or its number when the graph has no labels."""
+    def label(self, i: SupportsIndex) -> Any:
+        """The label of a row, or its number when the graph has no labels.
+
+        Parameters
+        ----------
+        i : int
+            The row.
+        """
         if self.labels is None:
             return int(i)
         label = self.labels[i]
         return label.item() if isinstance(label, np.generic) else label
 
     def pair_indices(self, pairs: Any) -> np.ndarray:
-        """Pairs of nodes as (m, 2) rows: an integer array already holds rows, a list or a table holds labels."""
+        """Pairs of nodes as (m, 2) rows.
+
+        Parameters
+        ----------
+        pairs : (m, 2) integer array of rows, or a list or a table of pairs of labels
+        """
         if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "iu":
             return self._check_rows(pairs)
         if isinstance(pairs, (str, bytes)) or not hasattr(pairs, "__iter__"):
@@ -177,14 +193,25 @@ class Graph:
         return pairs.astype(np.int64)
 
     def hide(self, pairs: Any) -> Graph:
-        """The same graph with more hidden dyads: an (m, 2) array of rows, a list of pairs, or a sparse pattern."""
+        """The same graph with more hidden dyads.
+
+        Parameters
+        ----------
+        pairs : (m, 2) integer array of rows, list of pairs of labels, or (n, n) pattern
+        """
         if not _is_pattern(pairs, self.n_nodes):
             pairs = self.pair_indices(pairs)
         extra = checks.hidden_pattern(pairs, self.n_nodes, self.directed)
         return self.replace(hidden=self.hidden + extra)
 
     def replace(self, **changes: Any) -> Graph:
-        """A graph with some of links, directed, hidden, labels, attributes, covariates, notes changed."""
+        """A graph with some of its parts changed.
+
+        Parameters
+        ----------
+        **changes
+            Some of links, directed, hidden, labels, attributes, covariates, notes.
+        """
         return Graph(**{**{name: getattr(self, name) for name in _PARTS}, **changes})
 
     def binarize(self) -> Graph:

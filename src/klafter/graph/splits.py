@@ -124,14 +124,31 @@ class DyadKFold:
         self.max_nonlinks = max_nonlinks
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
-        """The number of folds."""
+        """The number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : ignored
+        """
         return self.n_splits
 
-    def split(self, graph: Any, y: object = None, groups: object = None) -> Iterator[tuple[Graph, Held]]:
-        """Give each fold as (train, held)."""
-        graph = as_graph(graph)
+    def split(self, graph: Any, y: Any = None, groups: object = None) -> Iterator[tuple[Any, Any]]:
+        """Give each fold as (train, held), a Graph and the dyads that it hides.
+
+        Parameters
+        ----------
+        graph : Graph, or what ``as_graph`` takes; with y, (m, 2) array of pairs
+        y : (m,) array, optional
+            Link values of pairs, as ``LinkClassifier`` takes them. Folds are then arrays of the numbers of pairs, as
+            scikit-learn's are; both orders of a pair are in one fold, and folds have equal shares of the links.
+        groups : ignored
+        """
         if not isinstance(self.n_splits, Integral) or self.n_splits < 2:
             raise ValueError(f"DyadKFold needs n_splits to be a whole number, 2 or more; this is {self.n_splits!r}.")
+        if y is not None:
+            yield from _sample_folds(np.asarray(graph), np.asarray(y), self.n_splits, _generator(self.random_state))
+            return
+        graph = as_graph(graph)
         rng, share = _generator(self.random_state), 1 / self.n_splits
         if _check_protocol(self.protocol) == "entries":
             _check_entries(graph, share * graph.n_nodes**2, self.max_nonlinks)
@@ -143,6 +160,25 @@ class DyadKFold:
         # the larger parts of links meet the smaller parts of non-links
         for mine, others in zip(links, reversed(np.array_split(nonlinks, self.n_splits))):
             yield _hide_units(graph, mine, others, kept, rng)
+
+
+def _sample_folds(
+    pairs: np.ndarray, values: np.ndarray, n_splits: int, rng: np.random.Generator
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(train, test) numbers of listed pairs."""
+    if pairs.shape != (len(values), 2) or pairs.dtype.kind not in "iu":
+        raise ValueError(
+            f"DyadKFold splits pairs of rows, (m, 2), and their values; X has shape {pairs.shape} and type "
+            f"{pairs.dtype}. Use pairs, values = klafter.models.dyad_samples(graph)."
+        )
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    units, unit = np.unique(low * (int(high.max(initial=0)) + 1) + high, return_inverse=True)
+    linked = np.bincount(unit, values != 0, len(units)) > 0
+    fold = np.empty(len(units), np.int64)
+    for kind in (linked, ~linked):
+        fold[kind] = rng.permutation(np.arange(kind.sum()) % n_splits)
+    for t in range(n_splits):
+        yield np.flatnonzero(fold[unit] != t), np.flatnonzero(fold[unit] == t)
 
 
 def _hide_units(

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from klafter.models.cv import KLafterCV
     from klafter.models.epm import EPM
     from klafter.models.files import ModelFileError, load
+    from klafter.models.interop.dyadic import LinkClassifier, LinkRegressor, dyad_samples
     from klafter.models.irm import IRM
     from klafter.models.klafter import KLafter
     from klafter.models.lfrm import LFRM
@@ -26,22 +27,28 @@ __all__ = [
     "Explanation",
     "KLafter",
     "KLafterCV",
+    "LinkClassifier",
+    "LinkRegressor",
     "ModelFileError",
     "NetworkModel",
     "PaperKLafter",
     "Progress",
     "Step",
+    "dyad_samples",
     "load",
 ]
 _HOMES = {
     "Choice": "klafter.models.places",
     "Explanation": "klafter.prediction.explain",
     "KLafterCV": "klafter.models.cv",
+    "LinkClassifier": "klafter.models.interop.dyadic",
+    "LinkRegressor": "klafter.models.interop.dyadic",
     "ModelFileError": "klafter.models.files",
     "NetworkModel": "klafter.models.base",
     "PaperKLafter": "klafter.models.paper",
     "Progress": "klafter.search.progress",
     "Step": "klafter.search.progress",
+    "dyad_samples": "klafter.models.interop.dyadic",
     "load": "klafter.models.files",
 }
 

@@ -7,19 +7,22 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logit, logsumexp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
+from klafter.graph.convert import is_foreign_graph, without_weights
 from klafter.models.checks import check_count, check_running
+from klafter.models.interop.exports import Exports
+from klafter.models.interop.tables import links_frame
 from klafter.models.levels import Level, at_level, find_level, unpack
 from klafter.models.places import Choice, first_choices, places
 from klafter.models.publish import Fitted, publish
@@ -27,7 +30,7 @@ from klafter.models.stability import community_stability, hide_links, mean_best_
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import Expert, Neighbourhoods, expert_logits, fit_expert
 from klafter.search.blas import one_blas_thread
-from klafter.search.progress import Callback
+from klafter.search.progress import Callback, Step
 
 if TYPE_CHECKING:
     from klafter.prediction.explain import Explanation
@@ -35,14 +38,25 @@ if TYPE_CHECKING:
 BEYOND = 2.0  # times the largest count seen, up to which a draw on the log scale is believed
 
 
-class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class NetworkModel(Exports):
     """Base of the estimators. A subclass finds a ``Fitted`` in ``_fit``; the rest is here."""
 
     graph_: Graph
     point_: Draw
     draws_: Sequence[Draw]
     memberships_: Any
+    membership_proba_: Any
     n_communities_: int
+    n_communities_posterior_: dict[str, Any]
+    community_names_: list[str]
+    affinities_: Any
+    objective_: float
+    history_: list[Step]
+    n_iter_: int
+    notes_: list[str]
+    link_: str
+    fit_seconds_: float
+    labels_in_: np.ndarray | None
     response_: str
     precision_: float
 
@@ -60,8 +74,9 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
         Parameters
         ----------
-        X : Graph, numpy or scipy.sparse matrix, networkx graph, or pandas edge table
-            The network. Every dyad that is neither a link nor hidden was observed not to be one.
+        X : Graph, numpy or scipy.sparse matrix, networkx or igraph graph, or pandas, polars or Arrow table of links
+            The network. Every dyad that is neither a link nor hidden was observed not to be one. Weights of a networkx
+            or igraph graph are ignored, with a note, unless the family is one of counts or real values.
         y : ignored
         hidden : (m, 2) pairs or (n, n) pattern, optional
             Dyads that nobody observed.
@@ -81,6 +96,8 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if not isinstance(X, Graph):
             X = self._validate_matrix(X)
         graph = as_graph(X, hidden=hidden, covariates=covariates)
+        if is_foreign_graph(X) and getattr(self, "family", "bernoulli") == "bernoulli":
+            graph = without_weights(graph)
         check_running(self)
         self._check_parameters(graph)
         with one_blas_thread():
@@ -202,6 +219,16 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def predict(self, pairs: Any) -> np.ndarray:
         """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight.
 
+        Parameters
+        ----------
+        pairs : (m, 2) integer array of rows, or a list of pairs of node labels
+
+        Returns
+        -------
+        ndarray of shape (m,)
+
+        Notes
+        -----
         No draw of a count's logarithm counts for more than twice the largest count that was seen: where nothing was
         observed the mean of such draws would be that of the largest of them.
         """
@@ -215,7 +242,18 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return total / len(self.draws_)
 
     def score(self, pairs: Any, values: Any = None) -> float:
-        """Mean log likelihood of link values at pairs that the model has not seen."""
+        """Mean log likelihood of link values at pairs that the model has not seen.
+
+        Parameters
+        ----------
+        pairs : (m, 2) integer array of rows, or a list of pairs of node labels
+        values : (m,) array
+            Their link values.
+
+        Returns
+        -------
+        float
+        """
         if values is None:
             raise ValueError("score needs the pairs and their link values: model.score(held.pairs, held.values).")
         pairs, values = self._pairs(pairs), np.asarray(values, float)
@@ -231,16 +269,49 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         logs = np.array([density(values, x, self.precision_) for x in self._predictors(pairs)])
         return float(np.mean(logsumexp(logs, axis=0) - np.log(len(logs))))
 
-    def top_links(self, n: int = 20, *, hidden_only: bool = False) -> list[tuple[Any, Any, float]]:
-        """The likeliest dyads that are not known to be linked, as (node, node, probability), best first."""
+    @overload
+    def top_links(
+        self, n: int = ..., *, hidden_only: bool = ..., as_frame: Literal[False] = ...
+    ) -> list[tuple[Any, Any, float]]: ...
+
+    @overload
+    def top_links(self, n: int = ..., *, hidden_only: bool = ..., as_frame: bool) -> Any: ...
+
+    def top_links(self, n: int = 20, *, hidden_only: bool = False, as_frame: bool = False) -> Any:
+        """The likeliest dyads that are not known to be linked, best first.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        hidden_only : bool
+            Whether only hidden dyads are asked about.
+        as_frame : bool
+            Whether to give a pandas table with columns source, target and probability.
+
+        Returns
+        -------
+        list of (node, node, probability), or DataFrame
+        """
         check_is_fitted(self, "draws_")
         n = check_count(n, "top_links")
         own, rows, finish = self._own_probability, self._own_rows, self._with_structure
         pairs, p = best_pairs(own, rows, finish, self.graph_, near_of(self), n, hidden_only)
-        return [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
+        found = [(self.graph_.label(i), self.graph_.label(j), float(q)) for (i, j), q in zip(pairs.tolist(), p)]
+        return links_frame(found) if as_frame else found
 
     def surprising_links(self, n: int = 20) -> list[tuple[Any, Any, float]]:
-        """The observed links that the model finds least likely, as (node, node, probability)."""
+        """The observed links that the model finds least likely, first the least.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        list of (node, node, probability)
+        """
         check_is_fitted(self, "draws_")
         n = check_count(n, "surprising_links")
         links = self.graph_.links.tocoo()
@@ -253,7 +324,17 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         ]
 
     def sample(self, random_state: Any = None) -> Graph:
-        """A network from the fitted model (its point estimate), without hidden dyads."""
+        """A network from the fitted model (its point estimate), without hidden dyads.
+
+        Parameters
+        ----------
+        random_state : int, optional
+            Seed.
+
+        Returns
+        -------
+        Graph
+        """
         from klafter.prediction.simulate import simulate
 
         check_is_fitted(self, "draws_")
@@ -411,6 +492,11 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         """This model with the communities of another of its ``levels()``, for all that is said of communities.
 
         Weights are fitted to them; predictions stay those of all draws.
+
+        Parameters
+        ----------
+        n_communities : int
+            How many communities the level has.
         """
         levels = self.levels()
         t = find_level(levels, n_communities)
@@ -432,7 +518,12 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return {self.graph_.label(int(i)) for i in np.flatnonzero(alone)}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file of arrays and JSON; read it with ``klafter.load``."""
+        """Write the fitted model to a file of arrays and JSON; read it with ``klafter.load``.
+
+        Parameters
+        ----------
+        path : path of the file
+        """
         from klafter.models.files import save
 
         check_is_fitted(self, "draws_")

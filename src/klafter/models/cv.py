@@ -79,6 +79,11 @@ class KLafterCV(NetworkModel):
     ['penalty']
     """
 
+    best_params_: dict[str, Any]
+    best_score_: float
+    best_estimator_: Any
+    cv_results_: dict[str, Any]
+
     def __init__(
         self,
         penalties: Sequence[float] = (-1.0, 0.0, 1.0, 3.0),
@@ -206,12 +211,23 @@ class KLafterCV(NetworkModel):
         return draws
 
     def at_level(self, n_communities: int) -> KLafter:
-        """The best estimator with the communities of another of its levels."""
+        """The best estimator with the communities of another of its levels.
+
+        Parameters
+        ----------
+        n_communities : int
+            How many communities the level has.
+        """
         check_is_fitted(self, "best_estimator_")
         return cast(KLafter, self.best_estimator_.at_level(n_communities))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the best estimator to a file; ``klafter.load`` gives it back as a KLafter."""
+        """Write the best estimator to a file; ``klafter.load`` gives it back as a KLafter.
+
+        Parameters
+        ----------
+        path : path of the file
+        """
         check_is_fitted(self, "best_estimator_")
         self.best_estimator_.save(path)
 

@@ -186,7 +186,17 @@ class KLafter(Growing):
 
     @staticmethod
     def paper(penalty: float = 0.5, n_communities: int = 1, **options: Any) -> PaperKLafter:
-        """The algorithm of the paper, nothing added: see ``PaperKLafter``."""
+        """The algorithm of the paper, nothing added: see ``PaperKLafter``.
+
+        Parameters
+        ----------
+        penalty : float
+            lambda^2, the price of one more community.
+        n_communities : int
+            How many it starts with.
+        **options
+            Further parameters of ``PaperKLafter``.
+        """
         return PaperKLafter(penalty=penalty, n_communities=n_communities, **options)
 
     def _check_parameters(self, graph: Graph) -> None:

@@ -29,7 +29,26 @@ class Growing(NetworkModel):
     def fit(
         self, X: Any, y: Any = None, *, client: Any = None, callback: Callback | None = None, **options: Any
     ) -> Self:
-        """As for all models; a Dask table of links (two columns of node numbers) is sharded by the cluster itself."""
+        """Fit the model to a network.
+
+        Parameters
+        ----------
+        X : Graph, numpy or scipy.sparse matrix, networkx or igraph graph, table of links, or Dask table
+            The network. Every dyad that is neither a link nor hidden was observed not to be one. A Dask table (two
+            columns of node numbers) is sharded by the cluster itself.
+        y : ignored
+        client : dask.distributed.Client, optional
+            Runs restarts on a cluster.
+        callback : callable, optional
+            Called with a ``Progress`` after every step; returning True stops the fit and keeps the best so far.
+        **options
+            ``hidden``, dyads that nobody observed: (m, 2) pairs or (n, n) pattern; ``covariates``, what is known of
+            each dyad: a mapping of name to (n, n) array.
+
+        Returns
+        -------
+        self
+        """
         if type(X).__module__.partition(".")[0].startswith("dask"):
             from klafter.models import distributed
 

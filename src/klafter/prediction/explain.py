@@ -81,7 +81,13 @@ class Explanation:
     totals: dict[str, float]
 
     def largest(self, n: int = SHOWN) -> list[tuple[str, float]]:
-        """At most n parts, those that are not 0 to two digits; the last of them is all the rest."""
+        """At most n parts, those that are not 0 to two digits; the last of them is all the rest.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        """
         n_shown = min(n, sum(abs(value) >= 0.005 for _, value in self.parts))
         if len(self.parts) <= n_shown + 1 <= n:
             return self.parts

@@ -3,6 +3,21 @@
 import sys
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from klafter.report.facts import Facts, gather
+    from klafter.report.figures import (
+        plot_adjacency,
+        plot_affinities,
+        plot_history,
+        plot_levels,
+        plot_memberships,
+        plot_network,
+        plot_path,
+        plot_roc,
+    )
+    from klafter.report.html import report
 
 _HOMES = {
     "report": "html",
@@ -17,7 +32,19 @@ _HOMES = {
     "plot_path": "figures",
     "plot_roc": "figures",
 }
-__all__ = sorted(_HOMES)
+__all__ = [
+    "Facts",
+    "gather",
+    "plot_adjacency",
+    "plot_affinities",
+    "plot_history",
+    "plot_levels",
+    "plot_memberships",
+    "plot_network",
+    "plot_path",
+    "plot_roc",
+    "report",
+]
 
 
 def __getattr__(name: str):

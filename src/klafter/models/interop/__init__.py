@@ -1,0 +1,1 @@
+"""Models beside scikit-learn, tables and other graph libraries."""

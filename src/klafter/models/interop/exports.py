@@ -1,0 +1,72 @@
+"""Tables and graphs of other libraries, as methods of all models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from klafter.models.interop import tables
+from klafter.models.interop.transformer import MembershipTransformer
+
+
+class Exports(MembershipTransformer):
+    """What was found, in the forms in which other libraries want it."""
+
+    def to_frame(self) -> Any:
+        """One row for each node, as a pandas table.
+
+        Returns
+        -------
+        DataFrame
+            The index holds the labels; columns are degree, the names of the communities that the node is in, how many
+            they are, the number of its place in the partition, one column of probabilities for each community (sparse
+            where ``membership_proba_`` is), and the attributes.
+        """
+        check_is_fitted(self, "memberships_")
+        return tables.nodes_frame(self)
+
+    def communities_frame(self) -> Any:
+        """One row for each community, as a pandas table.
+
+        Returns
+        -------
+        DataFrame
+            With columns name, size, links_inside, density (the share of its pairs that are linked), stability (NaN
+            without other restarts) and members.
+        """
+        check_is_fitted(self, "memberships_")
+        return tables.communities_frame(self)
+
+    def to_networkx(self) -> Any:
+        """The network for networkx, with what was found as node attributes.
+
+        Returns
+        -------
+        networkx.Graph or DiGraph
+            Nodes have ``communities`` (numbers), their ``probabilities``, ``partition``, and the attributes of the
+            graph; links a ``weight`` where not all are 1.
+        """
+        check_is_fitted(self, "memberships_")
+        return tables.networkx_graph(self)
+
+    def to_igraph(self) -> Any:
+        """The network for igraph, with what was found as vertex attributes; see ``to_networkx``.
+
+        Returns
+        -------
+        igraph.Graph
+            Labels are the vertex attribute ``name``.
+        """
+        check_is_fitted(self, "memberships_")
+        return tables.igraph_graph(self)
+
+    def to_node_clustering(self) -> Any:
+        """The communities for cdlib, whose measures and pictures then work.
+
+        Returns
+        -------
+        cdlib.NodeClustering
+        """
+        check_is_fitted(self, "memberships_")
+        return tables.node_clustering(self)

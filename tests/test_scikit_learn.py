@@ -1,0 +1,194 @@
+"""Models in the company of scikit-learn: transformers, scorers, folds, searches, pickles, notebooks, its own checks."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import klafter as kl
+from klafter.datasets import load_karate
+from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, LinkClassifier, LinkRegressor, dyad_samples
+
+KARATE = load_karate()
+QUICK = KLafter(n_init=1, n_smooth=20, random_state=0)
+MODELS = {
+    "dense": QUICK,
+    "sparse": KLafter(link="exposure", n_init=1, random_state=0),
+    "LFRM": LFRM(n_burn=5, n_draws=10, random_state=0),
+    "IRM": IRM(n_burn=5, n_draws=10, random_state=0),
+    "MMSB": MMSB(n_communities=3, n_burn=5, n_draws=10, random_state=0),
+    "EPM": EPM(n_communities=5, n_burn=5, n_draws=10, random_state=0),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS.values(), ids=MODELS)
+def model(request):
+    return clone(request.param).fit(KARATE)
+
+
+def dense(matrix):
+    return matrix.toarray() if hasattr(matrix, "toarray") else matrix
+
+
+def test_transform_gives_membership_probabilities(model):
+    found = model.transform(KARATE)
+    assert found.shape == (34, model.n_communities_)
+    assert (dense(found) == dense(model.membership_proba_)).all()
+    assert (dense(model.transform(KARATE.links.toarray())) == dense(found)).all()
+    assert (dense(clone(model).fit_transform(KARATE)) == dense(found)).all()
+    assert (clone(model).fit_predict(KARATE) == model.labels_).all()
+
+
+def test_names_and_tables(model):
+    names = model.get_feature_names_out()
+    assert list(names) == model.community_names_
+    table = clone(model).set_output(transform="pandas").fit_transform(KARATE)
+    assert list(table.columns) == list(names)
+    assert table.shape == (34, model.n_communities_)
+
+
+def test_polars_tables():
+    polars = pytest.importorskip("polars")
+    table = clone(QUICK).set_output(transform="polars").fit_transform(KARATE)
+    assert isinstance(table, polars.DataFrame)
+
+
+def test_another_network_is_refused(model):
+    with pytest.raises(ValueError, match=r"34 nodes and 78 links; this is another one.*Use fit_transform"):
+        model.transform(np.ones((3, 3)))
+
+
+def test_a_step_of_a_pipeline():
+    groups = make_pipeline(clone(QUICK), KMeans(2, n_init=1, random_state=0)).fit_predict(KARATE)
+    assert set(groups) == {0, 1}
+
+
+def test_pickling(model):
+    again = pickle.loads(pickle.dumps(model))
+    pairs = np.array([[0, 1], [5, 30]])
+    assert (again.predict_proba(pairs) == model.predict_proba(pairs)).all()
+    assert again.communities() == model.communities()
+
+
+def test_a_notebook_shows_what_was_found(model):
+    shown = model._repr_mimebundle_()
+    assert f"{model.n_communities_} communities in 34 nodes" in shown["text/html"]
+    assert "<style" in clone(model)._repr_mimebundle_()["text/html"]  # scikit-learn's diagram
+
+
+# ---- dyads as samples -----------------------------------------------------------------------------------------------
+
+PAIRS, VALUES = dyad_samples(KARATE)
+
+
+@pytest.mark.parametrize("scoring", [None, "roc_auc", "average_precision", "neg_log_loss", "neg_brier_score"])
+def test_cross_val_score(scoring):
+    scores = cross_val_score(LinkClassifier(QUICK, KARATE), PAIRS, VALUES, cv=kl.DyadKFold(3), scoring=scoring)
+    assert scores.shape == (3,)
+    assert np.isfinite(scores).all()
+
+
+def test_folds_are_those_of_a_graph_with_hidden_dyads():
+    """A fold of listed dyads fits what the graph without the others gives."""
+    train, test = next(kl.DyadKFold(4).split(PAIRS, VALUES))
+    model = LinkClassifier(QUICK, KARATE).fit(PAIRS[train], VALUES[train])
+    direct = clone(QUICK).fit(KARATE.hide(PAIRS[test]))
+    assert (model.predict_proba(PAIRS[test])[:, 1] == direct.predict_proba(PAIRS[test])).all()
+
+
+def test_folds_keep_both_orders_together_and_share_the_links():
+    rng = np.random.default_rng(0)
+    graph = kl.Graph(np.triu(rng.random((12, 12)) < 0.3, 1), directed=True)
+    pairs, values = dyad_samples(graph)
+    seen = []
+    for train, test in kl.DyadKFold(3).split(pairs, values):
+        assert not {tuple(sorted(p)) for p in pairs[train].tolist()} & {tuple(sorted(p)) for p in pairs[test].tolist()}
+        assert abs(values[test].sum() - values.sum() / 3) <= 1
+        seen += test.tolist()
+    assert sorted(seen) == list(range(len(pairs)))
+
+
+def test_grid_search():
+    grid = {"estimator__penalty": [0.0, 50.0]}
+    search = GridSearchCV(LinkClassifier(QUICK, KARATE), grid, cv=kl.DyadKFold(2), scoring="roc_auc")
+    search.fit(PAIRS, VALUES)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.model_.penalty == search.best_params_["estimator__penalty"]
+    assert search.best_estimator_.model_.graph_.n_links == KARATE.n_links
+
+
+def test_counts_are_a_regression():
+    model = LinkRegressor(KLafter(family="poisson", n_init=1, n_smooth=20, random_state=0), KARATE)
+    predicted = cross_val_predict(model, PAIRS, VALUES, cv=3)
+    assert predicted.shape == VALUES.shape
+    assert np.isfinite(
+        cross_val_score(model, PAIRS, VALUES, cv=kl.DyadKFold(2), scoring="neg_mean_squared_error")
+    ).all()
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        (KARATE.links.toarray(), None, "needs pairs of nodes and a link value for each; X has shape"),
+        (PAIRS, VALUES * 2, "needs links of 0 or 1; there is 2.0. Use LinkRegressor"),
+    ],
+)
+def test_what_is_not_dyads_is_refused(X, y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        LinkClassifier(QUICK, KARATE).fit(X, [0] if y is None else y)
+
+
+def test_matrices_are_not_split_by_dyads():
+    with pytest.raises(ValueError, match=r"DyadKFold splits pairs of rows, \(m, 2\)"):
+        cross_val_score(LinkClassifier(QUICK, KARATE), KARATE.links.toarray(), np.zeros(34), cv=kl.DyadKFold(2))
+
+
+def test_large_graphs_are_refused():
+    with pytest.raises(ValueError, match="5,000 is the most"):
+        dyad_samples(
+            kl.Graph(np.zeros((2, 2))).replace(links=kl.graph.graph.sparse.csr_array((6000, 6000)), hidden=None)
+        )
+
+
+# ---- scikit-learn's own checks --------------------------------------------------------------------------------------
+
+PAIRS_NOT_ROWS = "predict, predict_proba and score take pairs of nodes, not rows of a matrix"
+HIDDEN = "NaN is a dyad that nobody observed, so a matrix with NaN is a network"
+SPARSE = "sparse matrices are networks, and fitted; predictions of their rows make no sense"
+EXPECTED = {
+    **dict.fromkeys(
+        (
+            "check_fit_score_takes_y",
+            "check_n_features_in_after_fitting",
+            "check_estimators_dtypes",
+            "check_dtype_object",
+            "check_pipeline_consistency",
+            "check_estimators_pickle",
+            "check_f_contiguous_array_estimator",
+            "check_methods_sample_order_invariance",
+            "check_methods_subset_invariance",
+            "check_dict_unchanged",
+            "check_fit_idempotent",
+            "check_fit2d_predict1d",
+        ),
+        PAIRS_NOT_ROWS,
+    ),
+    "check_estimators_nan_inf": HIDDEN,
+    "check_estimator_sparse_array": SPARSE,
+    "check_estimator_sparse_matrix": SPARSE,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_accepts_the_estimator():
+    """All checks pass but those of ``EXPECTED``, each of which does fail, for the reason given there."""
+    model = KLafter(family="gaussian", n_init=1, n_smooth=0, max_iter=2, max_communities=4)
+    results = check_estimator(model, expected_failed_checks=EXPECTED, on_skip=None)
+    passed = {r["check_name"] for r in results if r["status"] == "passed"}
+    assert not passed & set(EXPECTED)
+    assert "check_transformer_general" in passed

@@ -1,0 +1,58 @@
+"""What type checkers say of the README's lines and of the gallery, and whether every public method is documented."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import klafter
+from klafter import models
+
+ROOT = Path(__file__).resolve().parents[1]
+GALLERY = sorted((ROOT / "docs" / "examples").glob("*.py"))
+CLASSES = [klafter.Graph, klafter.DyadKFold, *(vars(models).get(n) or getattr(models, n) for n in models.__all__)]
+METHODS = [
+    pytest.param(method, id=f"{owner.__name__}.{name}")
+    for owner in CLASSES
+    if inspect.isclass(owner) and not issubclass(owner, (tuple, Exception))
+    for name, method in inspect.getmembers(owner, inspect.isfunction)
+    if not name.startswith("_") and method.__module__.startswith("klafter.")
+]
+
+
+def snippets() -> str:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
+
+
+def test_mypy_reads_the_readme_and_the_gallery(tmp_path):
+    pytest.importorskip("mypy")
+    for path in GALLERY:
+        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "readme.py").write_text(snippets(), encoding="utf-8")
+    options = ["--ignore-missing-imports", "--check-untyped-defs", "--follow-imports=silent"]
+    command = [sys.executable, "-m", "mypy", *options]
+    found = subprocess.run([*command, "."], cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
+
+
+def test_type_checkers_find_what_is_loaded_late():
+    """The imports for type checkers and the names at run time are the same."""
+    source = inspect.getsource(klafter)
+    for name in klafter.__all__:
+        assert name == "__version__" or re.search(rf"^    from .* import .*\b{name}\b", source, re.MULTILINE), name
+        assert getattr(klafter, name) is not None
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_public_method_is_documented_and_typed(method):
+    text = inspect.getdoc(method) or ""
+    arguments = [name for name in inspect.signature(method).parameters if name not in ("self", "cls")]
+    assert text
+    assert "return" in method.__annotations__
+    assert len(arguments) == 0 or "Parameters\n---" in text
+    undescribed = [name for name in arguments if not re.search(rf"^[\w, *]*\b{name}\b.*", text, re.MULTILINE)]
+    assert not undescribed
