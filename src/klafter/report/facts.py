@@ -201,6 +201,6 @@ def _affinities(w, communities: list[Community]) -> Affinities | None:
     if w is None or not communities:
         return None
     largest = sorted(communities, key=lambda c: (-c.size, c.number))[:AFFINITIES]
-    numbers = sorted(c.number for c in largest)
+    numbers = [c.number for c in largest]
     dense = w[numbers][:, numbers]
     return Affinities(numbers, np.asarray(dense.toarray() if sparse.issparse(dense) else dense, float).tolist())

@@ -25,6 +25,9 @@ def summary_sentences(model, communities: list[Community], runs: list[Run], coun
 def _network(graph) -> str:
     kind = "directed links" if graph.directed else "links"
     share = f" (density {graph.n_links / graph.n_dyads:.2g})" if graph.n_dyads else ""
+    data = graph.links.data
+    valued = len(data) and (data != 1).any()
+    share += f", with values from {data.min():.3g} to {data.max():.3g}" if valued else ""
     hidden = f"; {graph.n_hidden:,} pairs were not observed" if graph.n_hidden else ""
     return f"The network has {graph.n_nodes:,} nodes and {graph.n_links:,} {kind}{share}{hidden}."
 

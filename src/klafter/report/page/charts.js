@@ -3,7 +3,7 @@ import { DATA, colours, communities, shortName } from "./data.js";
 import { $, dot, el, show, svg } from "./elements.js";
 import { count, many } from "./format.js";
 
-export const INKS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+const INKS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
 function ticks(low, high, wanted = 5) {
   const rough = (high - low) / wanted || 1, power = 10 ** Math.floor(Math.log10(rough));
@@ -14,7 +14,7 @@ function ticks(low, high, wanted = 5) {
 }
 
 export function chart(title, series, { x: xName, y: yName, unit = false, diagonal = false, dots = false, whole = false }) {
-  const [w, h, left, right, top, bottom] = [420, 300, 62, 12, 10, 44];
+  const [w, h, left, right, top, bottom] = [340, 260, 58, 10, 10, 42];
   const xs = series.flatMap((s) => s.x), ys = series.flatMap((s) => s.y);
   const range = (v, pad) => { const a = Math.min(...v), b = Math.max(...v), room = (b - a || Math.abs(b) || 1) * pad; return [a - room, b + room]; };
   const [x0, x1] = unit ? [0, 1] : [0, Math.max(...xs) * 1.02 || 1], [y0, y1] = unit ? [0, 1] : range(ys, 0.06);
@@ -28,6 +28,7 @@ export function chart(title, series, { x: xName, y: yName, unit = false, diagona
   if (diagonal) drawing.append(svg("line", { x1: px(0), y1: py(0), x2: px(1), y2: py(1), stroke: "var(--soft)", "stroke-dasharray": "4 4", opacity: 0.6 }));
   [...series].reverse().forEach((s) => {
     drawing.append(svg("polyline", { class: s.bold ? "series bold" : "series", "data-run": s.run ?? "", points: s.x.map((v, t) => `${px(v).toFixed(1)},${py(s.y[t]).toFixed(1)}`).join(" "), stroke: s.colour, "stroke-width": s.bold ? 2.6 : 1.6, opacity: s.opacity || 1 }));
+    if (s.mark) drawing.append(svg("circle", { cx: px(s.x[s.mark.at]), cy: py(s.y[s.mark.at]), r: 4.2, fill: s.colour }));
     if (dots || s.x.length === 1) drawing.append(...s.x.map((v, t) => svg("circle", { cx: px(v), cy: py(s.y[t]), r: 3.4, fill: s.colour })));
   });
   return el("figure", {}, el("figcaption", {}, title), drawing);
@@ -57,16 +58,16 @@ export function startOverlaps() {
   if (!sets.some((s) => s.communities.length > 1)) return;
   show("overlaps");
   const rows = [...new Set(sets.flatMap((s) => s.communities))].sort((a, b) => communities[b].size - communities[a].size);
-  const [step, line, left, top] = [30, 22, 240, 120], w = left + sets.length * step + 10, h = top + rows.length * line + 14;
+  const [step, line, left, top] = [30, 22, 230, 120], w = left + sets.length * step + 10, h = top + rows.length * line + 14;
   const most = Math.max(...sets.map((s) => s.size)), largest = Math.max(...rows.map((k) => communities[k].size));
   const drawing = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "Sets of communities and how many nodes are in exactly these" });
   const write = (text, x, y, anchor) => { const t = svg("text", { x, y, "text-anchor": anchor }); t.textContent = text; drawing.append(t); };
   const y = new Map(rows.map((k, t) => [k, top + 14 + t * line]));
   rows.forEach((k, t) => {
     if (t % 2 === 0) drawing.append(svg("rect", { x: left - 8, y: y.get(k) - line / 2, width: w - left + 8, height: line, fill: "var(--faint)", class: "stripe" }));
-    const size = 62 * communities[k].size / largest;
-    drawing.append(svg("rect", { x: 62 - size, y: y.get(k) - 5, width: size, height: 10, rx: 2, fill: colours[k] }));
-    write(shortName(k, 20), left - 14, y.get(k) + 4, "end");
+    const size = 58 * communities[k].size / largest;
+    drawing.append(svg("rect", { x: left - 76, y: y.get(k) - 5, width: size, height: 10, rx: 2, fill: colours[k] }));
+    write(shortName(k, 20), left - 84, y.get(k) + 4, "end");
   });
   sets.forEach((s, t) => {
     const x = left + t * step + step / 2, tall = (top - 30) * s.size / most;

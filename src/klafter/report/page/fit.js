@@ -1,5 +1,5 @@
 // How the fit went: what chose it, run by run, and how many communities there may be.
-import { INKS, chart, key } from "./charts.js";
+import { chart, key } from "./charts.js";
 import { DATA, summary } from "./data.js";
 import { $, el, svg } from "./elements.js";
 import { count, digits, many, percent } from "./format.js";
@@ -8,7 +8,7 @@ const communitiesOf = (k) => many(k, "community", "communities");
 
 // Bars over numbers of communities; some are marked, and each says what it is on hover.
 function bars(title, rows, yName) {
-  const [w, h, left, right, top, bottom] = [420, 300, 44, 12, 22, 44];
+  const [w, h, left, right, top, bottom] = [340, 260, 30, 10, 22, 42];
   const low = Math.min(...rows.map((r) => r.k)), high = Math.max(...rows.map((r) => r.k)), most = Math.max(...rows.map((r) => r.value));
   const step = (w - left - right) / (high - low + 1), wide = Math.min(0.74 * step, 46), every = Math.ceil(26 / step);
   const x = (k) => left + (k - low + 0.5) * step, y = (v) => h - bottom - v / most * (h - top - bottom);
@@ -17,7 +17,7 @@ function bars(title, rows, yName) {
   drawing.append(svg("line", { class: "grid", x1: left, x2: w - right, y1: h - bottom, y2: h - bottom }));
   rows.forEach((r) => {
     const name = svg("title"); name.textContent = r.words;
-    drawing.append(svg("rect", { x: x(r.k) - wide / 2, width: wide, y: y(r.value), height: Math.max(h - bottom - y(r.value), 1), rx: 2, fill: r.marked ? INKS[0] : "var(--nobody)" }, name));
+    drawing.append(svg("rect", { x: x(r.k) - wide / 2, width: wide, y: y(r.value), height: Math.max(h - bottom - y(r.value), 1), rx: 2, fill: r.marked ? "var(--accent)" : "var(--nobody)" }, name));
     if (step >= 26) write(r.text, x(r.k), y(r.value) - 6);
     if ((r.k - low) % every === 0) write(count(r.k), x(r.k), h - bottom + 18);
   });
@@ -57,13 +57,13 @@ export function startFit() {
   const chosenRun = runs.find((r) => r.chosen);
   $("fit-hint").textContent = hint(runs, chosenRun);
   if (!chosenRun) return;
-  const lines = (name) => [chosenRun, ...runs.filter((r) => r !== chosenRun)].map((r, t) => ({ run: r.number, x: r.seconds, y: r[name], colour: t ? "var(--edge)" : INKS[0], bold: !t, opacity: t ? 0.5 : 1 }));
+  const lines = (name) => [chosenRun, ...runs.filter((r) => r !== chosenRun)].map((r, t) => ({ run: r.number, x: r.seconds, y: r[name], colour: t ? "var(--edge)" : "var(--accent)", bold: !t, opacity: t ? 0.5 : 1, mark: t ? null : { at: r.objective.indexOf(Math.min(...r.objective)) } }));
   const [short] = DATA.criterion.split(",");
   const title = `${short[0].toUpperCase()}${short.slice(1)}`;
   $("fit-charts").append(chart(title, lines("objective"), { x: "seconds", y: short }), chart("Number of communities", lines("n_communities"), { x: "seconds", y: "communities", whole: true }));
   if (runs.length > 1) $("fit-charts").append(foundByRuns(runs, chosenRun));
   if (counts.length) $("fit-charts").append(posterior(counts, chosenRun.n_found));
-  const marks = [{ name: runs.length > 1 ? `run ${chosenRun.number + 1}, whose communities are drawn` : "the run whose communities are drawn", colour: INKS[0] }];
+  const marks = [{ name: runs.length > 1 ? `run ${chosenRun.number + 1}, whose communities are drawn` : "the run whose communities are drawn", colour: "var(--accent)" }];
   if (runs.length > 1) marks.push({ name: "other runs", colour: "var(--edge)" });
   $("fit-charts").after(key(marks));
 }

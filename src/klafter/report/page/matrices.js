@@ -2,7 +2,7 @@
 import { inkOn, onRedraw } from "./canvas.js";
 import { DATA, arrow, bytes, colours, label, shortName, summary } from "./data.js";
 import { $, css, dot, el, show, svg, tip } from "./elements.js";
-import { digits, signed } from "./format.js";
+import { digits } from "./format.js";
 
 const NUMBERS = 14;  // communities up to which affinities are written out
 const rgb = (name) => { const hex = css(name).slice(1); return [0, 2, 4].map((t) => parseInt(hex.slice(t, t + 2), 16)); };
@@ -72,8 +72,9 @@ export function startAffinities() {
 }
 
 function numberTable({ numbers, values }, colour) {
-  const name = (k) => [dot(colours[k]), shortName(k, 22)];
-  const boxes = values.map((row) => row.map((v) => el("td", { class: "number" }, `${v > 0 ? "+" : ""}${signed(v)}`)));
+  const large = Math.max(...values.flat().map(Math.abs)) >= 0.5, name = (k) => [dot(colours[k]), shortName(k, 22)];
+  const shown = (v) => `${v > 0 ? "+" : ""}${large ? v.toFixed(2).replace("-", "−") : digits(v, 2)}`;
+  const boxes = values.map((row) => row.map((v) => el("td", { class: "number" }, shown(v))));
   const paint = () => {
     const at = colour();
     boxes.forEach((row, i) => row.forEach((box, j) => {

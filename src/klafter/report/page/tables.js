@@ -10,7 +10,7 @@ const AFFINITY = `How much being together in this community favours a link, ${su
 
 function communityColumns() {
   const has = (name) => communities.some((c) => c[name] !== null);
-  const share = (c, name) => (c[name] === null ? "" : [el("span", { class: "figure" }, percent(c[name])), bar(c[name])]);
+  const share = (c, name) => (c[name] === null ? "" : el("span", {}, el("span", { class: "figure" }, percent(c[name])), bar(c[name])));
   return [
     { name: "Community", value: (c) => c.number, cell: (c) => chip(c.number, shortName(c.number)) },
     { name: "Members", number: true, value: (c) => c.size, cell: (c) => count(c.size) },
@@ -49,10 +49,13 @@ export function startCommunities() {
   fill();
 }
 
+// Communities by their names where a part of an explanation has numbers.
+const NUMBERED = new RegExp("community (\\d+)", "g");
+const named = (what) => what.replace(NUMBERED, (text, k) => (communities[k]?.name ? `“${shortName(Number(k), 24)}”` : text));
 const logOdds = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 function why(row) {
-  const parts = row.parts.map(([what, value]) => el("span", {}, el("b", { class: value < 0 ? "minus" : "plus" }, logOdds(value)), ` ${what}`));
+  const parts = row.parts.map(([what, value]) => el("span", {}, el("b", { class: value < 0 ? "minus" : "plus" }, logOdds(value)), ` ${named(what)}`));
   const totals = row.totals.map(([kind, value]) => `${kind} ${logOdds(value)}`).join(", ");
   return [el("div", { class: "why" }, parts), el("div", { class: "muted" }, `log odds ${logOdds(row.log_odds)}: ${totals}`)];
 }
@@ -63,7 +66,7 @@ function linkTable(id, rows) {
   const hidden = rows.some((row) => row.hidden);
   const heads = ["Link", "Probability", hidden && "Observed", "Why"].filter(Boolean);
   const p = (x) => (x < 0.001 ? "< 0.001" : x > 0.999 ? "> 0.999" : x.toFixed(3));
-  const line = (row) => el("tr", {}, el("td", { "data-name": "Link", class: "dyad" }, nodeButton(row.source), arrow, nodeButton(row.target)), el("td", { "data-name": "Probability", class: "share" }, el("span", { class: "figure" }, p(row.probability)), bar(row.probability)),
+  const line = (row) => el("tr", {}, el("td", { "data-name": "Link", class: "dyad" }, el("span", {}, nodeButton(row.source), arrow, nodeButton(row.target))), el("td", { "data-name": "Probability", class: "share" }, el("span", {}, el("span", { class: "figure" }, p(row.probability)), bar(row.probability))),
     hidden ? el("td", { "data-name": "Observed", class: "muted" }, row.hidden ? "never" : "no link") : null, el("td", { "data-name": "Why" }, row.parts.length ? why(row) : ""));
   const body = el("tbody", {}, rows.slice(0, 10).map(line));
   $(`${id}-table`).append(el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body));
