@@ -101,11 +101,12 @@ def gather(model, held=None, title: str | None = None) -> Facts:
     communities = community_table(graph, z, w, model.stability_, model.community_names_)
     small, colours = graph.n_nodes <= NODES, community_colours([c.size for c in communities])
     history, posterior = runs(model), counts(model)
+    choices = model.first_choices() if (np.diff(z.indptr) == 0).any() else []
     return Facts(
         title=title or f"{type(model).__name__} on a network of {graph.n_nodes:,} nodes",
         summary=summarise(model, z),
         words=summary_sentences(model, communities, history, posterior),
-        nodes=describe_nodes(graph, z, model.first_choices(), model.membership_proba_),
+        nodes=describe_nodes(graph, z, choices, model.membership_proba_),
         communities=communities,
         colours=colours,
         overlaps=overlap_table(z),
