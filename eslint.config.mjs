@@ -1,6 +1,7 @@
 // The rules for the JavaScript of the report. tests/test_page_modules.py checks names where eslint is not installed.
 const browser = [
-  "ResizeObserver", "addEventListener", "atob", "devicePixelRatio", "document", "getComputedStyle", "innerHeight", "innerWidth", "matchMedia",
+  "Blob", "ResizeObserver", "URL", "addEventListener", "atob", "devicePixelRatio", "document", "getComputedStyle", "innerHeight", "innerWidth", "matchMedia",
+  "navigator",
 ];
 
 export default [

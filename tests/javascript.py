@@ -19,9 +19,10 @@ KEYWORDS = words(
     "function if import in instanceof let new null of return static super switch this throw true try typeof undefined "
     "var void while with yield"
 )
-LANGUAGE = words("Array Boolean Infinity JSON Map Math Number Object Set String Uint8Array parseInt")
+LANGUAGE = words("Array Boolean Infinity JSON Map Math Number Object RegExp Set String Uint8Array parseInt")
 BROWSER = words(
-    "ResizeObserver addEventListener atob devicePixelRatio document getComputedStyle innerHeight innerWidth matchMedia"
+    "Blob ResizeObserver URL addEventListener atob devicePixelRatio document getComputedStyle innerHeight innerWidth "
+    "matchMedia navigator"
 )
 TOKEN = re.compile(r"\.\.\.|=>|\?\.|[A-Za-z_$][\w$]*|\d[\w.]*|[^\s\w]")
 NAME = re.compile(r"[A-Za-z_$][\w$]*")

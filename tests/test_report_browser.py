@@ -331,3 +331,123 @@ def test_nothing_serious_on_a_narrow_page(browser, small, scheme):
         assert serious_problems(open_page(browser, small)) == []
     finally:
         browser.set_window_size(size["width"], size["height"])
+
+
+def test_the_highlighted_run_is_the_one_whose_communities_are_drawn(browser, levelled):
+    model, path = levelled
+    open_page(browser, path)
+    lowest = {}
+    for line in model.history_:
+        lowest[line.run] = min(line.objective, lowest.get(line.run, np.inf))
+    best = min(lowest, key=lowest.get)
+    assert lowest[best] == pytest.approx(model.levels_["score"][0], abs=1e-9)
+    bold = all_of(browser, "#fit-charts polyline.bold")
+    assert [line.get_attribute("data-run") for line in bold] == [str(best)] * 2
+    hint = all_of(browser, "#fit-hint")[0].text
+    assert f"Run {best + 1} of {len(lowest)} has the lowest" in hint
+    assert "score F" in hint
+
+
+@pytest.fixture
+def phone(browser):
+    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def in_sight(browser, selector):
+    box = browser.execute_script("return document.querySelector(arguments[0]).getBoundingClientRect()", selector)
+    return box["top"] < browser.execute_script("return innerHeight") and box["bottom"] > 0
+
+
+def test_a_chip_of_the_table_leads_to_the_network(browser, small):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    open_page(browser, small)
+    browser.execute_script(
+        "document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#fit').scrollIntoView()"
+    )
+    assert not in_sight(browser, "#canvas")
+    click(browser, "#community-table .chip")
+    WebDriverWait(browser, 10).until(lambda page: in_sight(page, "#canvas"))
+    assert "Community 0" in all_of(browser, "#details h3")[0].text
+
+
+def test_a_phone_can_read_the_table(phone, small):
+    open_page(phone, small)
+    assert phone.execute_script("return document.documentElement.scrollWidth") <= 390
+    cells = all_of(phone, "#community-table tbody tr:first-child td")
+    assert all(cell.rect["x"] >= 0 and cell.rect["x"] + cell.rect["width"] <= 391 for cell in cells)
+    names = "return getComputedStyle(document.querySelector('#community-table td:nth-child(2)'), '::before').content"
+    assert phone.execute_script(names) == '"Members"'
+
+
+MIDDLE_OF_THE_DRAWING = """
+    const canvas = document.getElementById('canvas');
+    canvas.scrollIntoView({ behavior: 'instant', block: 'center' });
+    const box = canvas.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+"""
+
+
+def test_two_fingers_zoom(phone, small):
+    open_page(phone, small)
+    before = pixels(phone)
+    box = phone.execute_script(MIDDLE_OF_THE_DRAWING)
+    for kind, gap in [("touchStart", 20), ("touchMove", 40), ("touchMove", 80)]:
+        points = [{"x": box[0] + side * gap, "y": box[1], "id": k} for k, side in enumerate((-1, 1))]
+        phone.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    phone.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert pixels(phone) != before
+    assert all_of(phone, "#details h3")[0].text == "Communities, largest first"
+
+
+def test_nodes_take_the_colours_of_an_attribute(opened):
+    from selenium.webdriver.support.ui import Select
+
+    before = pixels(opened)
+    Select(all_of(opened, "#colour-by")[0]).select_by_value("kind")
+    assert pixels(opened) != before
+    assert "Coloured by kind" in all_of(opened, "#details")[0].text
+    assert [item.text for item in all_of(opened, "#details li")] == ["b · 4", "a · 3", "c · 1"]
+    click(opened, "#community-table .chip")  # a community shows in its own colours
+    click(opened, "#community-table .chip")
+    assert pixels(opened) == before
+
+
+SAVED = """
+    const done = arguments[arguments.length - 1];
+    URL.createObjectURL = (blob) => { blob.text().then(done); return "blob:none"; };
+    HTMLAnchorElement.prototype.click = () => {};
+    document.getElementById(arguments[0]).click();
+"""
+
+
+def test_nodes_and_communities_are_saved_as_csv(opened):
+    import csv
+
+    lines = list(csv.DictReader(opened.execute_async_script(SAVED, "save-csv").lstrip("\ufeff").splitlines()))
+    assert [line["node"] for line in lines] == LABELS
+    assert lines[3]["communities"] == "0 1"
+    assert [line["kind"] for line in lines] == list("aaabbbbc")
+    table = list(csv.DictReader(opened.execute_async_script(SAVED, "save-communities").lstrip("\ufeff").splitlines()))
+    assert [line["members"] for line in table] == ["4", "4"]
+
+
+def test_the_drawing_is_saved_as_svg_and_png(opened):
+    from xml.etree import ElementTree
+
+    drawn = ElementTree.fromstring(opened.execute_async_script(SAVED, "save-svg"))
+    texts = [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert "bob" in texts
+    assert any(text.startswith("<script") for text in texts)  # a label with marks of XML is text there as well
+    assert "PNG" in opened.execute_async_script(SAVED, "save-png")[:8]
+
+
+def test_headers_explain_themselves(opened):
+    opened.execute_script(
+        "[...document.querySelectorAll('#community-table button')].find((b) => b.textContent === 'Stability').focus()"
+    )
+    assert all_of(opened, "#tip")[0].is_displayed()
+    assert "other runs" in all_of(opened, "#tip")[0].text

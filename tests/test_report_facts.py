@@ -204,3 +204,37 @@ def test_tails_and_rates_are_those_of_scipy():
     expected = np.clip(hypergeom.sf(k - 1, known, m, n), 0, 1)
     np.testing.assert_allclose(p, expected, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(false_discovery_rates(expected), false_discovery_control(expected))
+
+
+def test_the_chosen_run_has_the_score_that_chose():
+    graph, z = two_groups()
+    model = told(graph, z, n_runs=3)
+    model.objective_ = min(line.objective for line in model.history_)
+    facts = gather(model)
+    assert [run.chosen for run in facts.runs] == [False, False, True]  # each run of the model ends one lower
+    assert facts.runs[2].lowest == model.objective_
+    assert facts.runs[2].n_found == 3
+
+
+def test_how_probable_memberships_are_stands_beside_them():
+    graph, z = two_groups()
+    model = told(graph, z)
+    assert gather(model).nodes.certainty is None  # all are certain
+    model.membership_proba_ = 0.75 * z
+    assert gather(model).nodes.certainty[:4] == [[75], [75], [75], [75, 75]]
+
+
+def test_words_say_what_was_found():
+    graph, z = two_groups(attributes={"kind": np.array(list("aaabbbbc"))})
+    words = " ".join(gather(told(graph, z)).words)
+    assert "8 nodes and 12 links" in words
+    assert "found 2 communities" in words
+    assert "1 node is in more than one community, 1 in none" in words
+    none = " ".join(gather(told(graph, z[:, :0])).words)
+    assert "found no communities" in none
+
+
+def test_nodes_without_links_stand_below_the_others():
+    graph, z = two_groups()
+    drawn = gather(told(graph, z)).network
+    assert drawn.y[7] > max(drawn.y[:7])

@@ -13,13 +13,14 @@ from klafter.models import Choice
 from klafter.models.cover import as_cover, pattern, rows
 from klafter.models.enrichment import show_value
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
-from klafter.report.fit import Run, Setting, parameters, runs, settings_tried
+from klafter.report.fit import Count, Run, Setting, counts, criterion, parameters, runs, settings_tried
 from klafter.report.held_out import HeldOut, evaluate_held_out
 from klafter.report.levels import LevelFacts, describe_levels
 from klafter.report.matrices import Matrices, matrices
 from klafter.report.network import NODES, Network, Overview, draw_network, draw_overview
 from klafter.report.palette import community_colours
 from klafter.report.suggestions import Suggestions, missing_links, surprising_links
+from klafter.report.words import summary_sentences
 
 AFFINITIES = 80  # communities of a heat map at most
 
@@ -54,6 +55,7 @@ class Nodes:
     degrees: list[int]
     memberships: list[list[int]]
     weights: list[list[float]] | None  # unless all memberships are whole
+    certainty: list[list[int]] | None  # how probable each membership is, in percent, unless all are certain
     first: dict[int, tuple[int, float]]  # of nodes in none, the community they would join first and its probability
     attributes: dict[str, tuple[list[str], list[int]]]  # values, and a code for each node, -1 where unknown
 
@@ -72,6 +74,7 @@ class Facts:
 
     title: str
     summary: Summary
+    words: list[str]  # what was found, in sentences
     nodes: Nodes
     communities: list[Community]
     colours: list[str]
@@ -80,7 +83,9 @@ class Facts:
     overview: Overview | None
     affinities: Affinities | None
     matrices: Matrices | None
+    criterion: str  # what chose among the runs
     runs: list[Run]
+    counts: list[Count]
     parameters: list[tuple[str, str]]
     settings: list[Setting]
     held: HeldOut | None
@@ -95,10 +100,13 @@ def gather(model, held=None, title: str | None = None) -> Facts:
     w = getattr(model, "affinities_", None)
     communities = community_table(graph, z, w, model.stability_, model.community_names_)
     small, colours = graph.n_nodes <= NODES, community_colours([c.size for c in communities])
+    history, posterior = runs(model), counts(model)
+    choices = model.first_choices() if (np.diff(z.indptr) == 0).any() else []
     return Facts(
         title=title or f"{type(model).__name__} on a network of {graph.n_nodes:,} nodes",
         summary=summarise(model, z),
-        nodes=describe_nodes(graph, z, model.first_choices()),
+        words=summary_sentences(model, communities, history, posterior),
+        nodes=describe_nodes(graph, z, choices, model.membership_proba_),
         communities=communities,
         colours=colours,
         overlaps=overlap_table(z),
@@ -106,7 +114,9 @@ def gather(model, held=None, title: str | None = None) -> Facts:
         overview=None if small or not communities else draw_overview(graph, z, communities),
         affinities=None if _is_plain(model, w) else _affinities(w, communities),
         matrices=matrices(model, z),
-        runs=runs(model),
+        criterion=criterion(model),
+        runs=history,
+        counts=posterior,
         parameters=parameters(model),
         settings=settings_tried(model),
         held=None if held is None else evaluate_held_out(model, held[0], held[1]),
@@ -142,8 +152,8 @@ def summarise(model, z: sparse.csr_array) -> Summary:
     )
 
 
-def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = ()) -> Nodes:
-    """Labels, degrees, memberships and attributes; where nodes in none would go."""
+def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = (), proba=None) -> Nodes:
+    """Labels, degrees, memberships, how probable they are, and attributes; where nodes in none would go."""
     links = pattern(graph.links)
     degree = np.asarray(links.sum(axis=1)).ravel()
     degree = degree + np.asarray(links.sum(axis=0)).ravel() if graph.directed else degree
@@ -153,9 +163,21 @@ def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = ()) -
         degrees=degree.astype(int).tolist(),
         memberships=rows(z),
         weights=None if whole else rows(z, values=True),
+        certainty=_certainty(z, proba),
         first={graph.index(c.node): (c.community, round(c.probability, 4)) for c in choices},
         attributes={name: _coded(column) for name, column in graph.attributes.items()},
     )
+
+
+def _certainty(z: sparse.csr_array, proba) -> list[list[int]] | None:
+    """How probable each membership is, in percent; None where all are certain."""
+    if proba is None or not z.nnz:
+        return None
+    row = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
+    percent = np.rint(100 * np.asarray(proba[row, z.indices], float)).ravel()
+    if (percent == 100).all():
+        return None
+    return rows(sparse.csr_array((percent, z.indices, z.indptr), shape=z.shape), values=True)
 
 
 def _coded(column) -> tuple[list[str], list[int]]:
@@ -180,6 +202,6 @@ def _affinities(w, communities: list[Community]) -> Affinities | None:
     if w is None or not communities:
         return None
     largest = sorted(communities, key=lambda c: (-c.size, c.number))[:AFFINITIES]
-    numbers = sorted(c.number for c in largest)
+    numbers = [c.number for c in largest]
     dense = w[numbers][:, numbers]
     return Affinities(numbers, np.asarray(dense.toarray() if sparse.issparse(dense) else dense, float).tolist())

@@ -57,7 +57,8 @@ class Overview:
 
 def draw_network(graph: Graph, z: sparse.csr_array) -> Network:
     """Positions of all nodes; when links are very many, the strongest decide them."""
-    degree = np.asarray(pattern(graph.links).sum(axis=1)).ravel()
+    links = pattern(graph.links)
+    degree = np.asarray(links.maximum(links.T).sum(axis=1)).ravel()
     radius = 0.16 + 0.16 * np.sqrt(degree / max(degree.max(initial=0), 1))
     pairs = link_pairs(graph)
     strong = len(pairs)
@@ -65,7 +66,7 @@ def draw_network(graph: Graph, z: sparse.csr_array) -> Network:
         pairs, strong = pairs[strongest_first(graph, pairs)], STRONG
     first = pairs[:strong]
     near = sparse.csr_array((np.ones(strong), (first[:, 0], first[:, 1])), shape=graph.links.shape)
-    place, radius = _place(force_layout(near, z), radius)
+    place, radius = _place_parked(force_layout(near, z), radius, degree == 0)
     return Network(
         place[:, 0].tolist(),
         place[:, 1].tolist(),
@@ -103,6 +104,21 @@ def _place(place: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """Positions without overlaps, and radii in the same unit; they came as shares of the distance of neighbours."""
     radius = radius * spacing(place)
     return separate(place, 1.2 * radius), radius
+
+
+def _place_parked(place: np.ndarray, radius: np.ndarray, alone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same, with nodes that have no links in rows below the others."""
+    if alone.all() or not alone.any():
+        return _place(place, radius)
+    found, sizes = place.copy(), radius.copy()
+    found[~alone], sizes[~alone] = _place(place[~alone], radius[~alone])
+    low, high = found[~alone].min(axis=0), found[~alone].max(axis=0)
+    unit = float(np.median(sizes[~alone]))
+    sizes[alone] = 0.8 * unit
+    across = max(1, int((high[0] - low[0]) / (3 * unit)))
+    row, column = np.divmod(np.arange(int(alone.sum())), across)
+    found[alone] = np.column_stack([low[0] + 3 * unit * column, high[1] + 5 * unit + 3 * unit * row])
+    return found, sizes
 
 
 def link_pairs(graph: Graph) -> np.ndarray:

@@ -87,7 +87,11 @@ export class Drawing {
     if (!this.view) return;
     this.w = this.canvas.clientWidth; this.h = this.canvas.clientHeight;
     if (!this.w) return;
-    const pen = sharp(this.canvas, this.w, this.h);
+    this.paint(sharp(this.canvas, this.w, this.h));
+  }
+
+  // Draw with any pen that has the methods of a canvas's.
+  paint(pen) {
     const highlighted = this.highlighted();
     this.drawLines(pen, highlighted);
     const paper = css("--card"), nobody = css("--nobody");
@@ -100,6 +104,7 @@ export class Drawing {
     const { items, lines, width } = this.view;
     const strong = this.zoom > CLOSE || this.view.strong === undefined ? lines.length : this.view.strong;
     const plain = css("--edge"), crowd = Math.min(1, 30 / Math.sqrt((this.view.strong || lines.length) + 1));
+    const arrows = summary.directed && !this.view.opens;
     const centre = chosen.node === null ? -1 : items.findIndex((n) => n.node === chosen.node);
     for (const [t, line] of lines.entries()) {
       const mine = centre < 0 ? highlighted && highlighted.has(line.a) && highlighted.has(line.b) : line.a === centre || line.b === centre;
@@ -110,16 +115,17 @@ export class Drawing {
       pen.globalAlpha = highlighted ? (mine ? 0.75 : 0.05) : (shared === undefined ? 0.06 + 0.24 * crowd : 0.08 + 0.42 * crowd);
       pen.lineWidth = (line.weight || 1) * width * (mine ? 1.5 : 1);
       pen.beginPath(); pen.moveTo(ax, ay); pen.lineTo(bx, by); pen.stroke();
-      if (mine && centre >= 0 && summary.directed) this.drawArrow(pen, ax, ay, bx, by, this.radius(items[line.b]));
+      if (arrows) this.drawArrow(pen, ax, ay, bx, by, this.radius(items[line.b]), mine ? 8 : 5.5);
     }
     pen.globalAlpha = 1;
   }
 
-  drawArrow(pen, ax, ay, bx, by, r) {
+  drawArrow(pen, ax, ay, bx, by, r, size) {
     const angle = Math.atan2(by - ay, bx - ax), x = bx - Math.cos(angle) * (r + 1), y = by - Math.sin(angle) * (r + 1);
     pen.fillStyle = pen.strokeStyle;
     pen.beginPath(); pen.moveTo(x, y);
-    for (const side of [-0.4, 0.4]) pen.lineTo(x - 8 * Math.cos(angle + side), y - 8 * Math.sin(angle + side));
+    for (const side of [-0.4, 0.4]) pen.lineTo(x - size * Math.cos(angle + side), y - size * Math.sin(angle + side));
+    pen.globalAlpha = Math.min(1, 1.5 * pen.globalAlpha);
     pen.fill();
   }
 
@@ -130,13 +136,19 @@ export class Drawing {
     pen.beginPath(); pen.arc(x, y, r + Math.min(1.2, 0.2 * r), 0, 7); pen.fill();
     pen.globalAlpha = bright ? 1 : 0.16;
     let from = -Math.PI / 2;
-    for (const [colour, share] of item.pie.length ? item.pie : [[nobody, 1]]) {
+    for (const [colour, share, sure] of item.pie.length ? item.pie : [[nobody, 1, 1]]) {
       const to = from + 2 * Math.PI * share;
+      pen.globalAlpha = (bright ? 1 : 0.16) * (0.25 + 0.75 * sure);
       pen.fillStyle = colour;
       pen.beginPath();
       if (share < 1) pen.moveTo(x, y);
       pen.arc(x, y, item.pie.length ? r : 0.8 * r, from, to); pen.fill();
       from = to;
+    }
+    pen.globalAlpha = bright ? 1 : 0.16;
+    if (item.pie.some(([, , sure]) => sure < 0.995)) {  // a pale slice keeps its outline
+      pen.strokeStyle = item.pie[0][0]; pen.lineWidth = Math.min(1, 0.12 * r);
+      pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.stroke();
     }
     if (chosen.node !== null && item.node === chosen.node) {
       pen.strokeStyle = css("--ink"); pen.lineWidth = 2.2;
@@ -193,9 +205,23 @@ export class Drawing {
 
   listen() {
     const { canvas } = this;
-    let drag = null, moved = false;
-    canvas.addEventListener("pointerdown", (event) => { drag = [event.clientX, event.clientY]; moved = false; canvas.setPointerCapture(event.pointerId); });
+    const fingers = new Map();
+    let drag = null, moved = false, apart = null;
+    const span = () => { const [a, b] = [...fingers.values()]; return [Math.hypot(a[0] - b[0], a[1] - b[1]), (a[0] + b[0]) / 2, (a[1] + b[1]) / 2]; };
+    canvas.addEventListener("pointerdown", (event) => {
+      fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      drag = [event.clientX, event.clientY]; moved = fingers.size > 1; apart = fingers.size === 2 ? span() : null;
+      canvas.setPointerCapture(event.pointerId);
+    });
     canvas.addEventListener("pointermove", (event) => {
+      if (fingers.has(event.pointerId)) fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      if (apart && fingers.size === 2) {  // two fingers: zoom where they are, and move with them
+        const now = span(), box = canvas.getBoundingClientRect();
+        this.pan(now[1] - apart[1], now[2] - apart[2]);
+        this.zoomBy(now[0] / Math.max(apart[0], 1), now[1] - box.left, now[2] - box.top);
+        apart = now;
+        return;
+      }
       if (drag) {
         const [dx, dy] = [event.clientX - drag[0], event.clientY - drag[1]];
         if (moved || Math.hypot(dx, dy) > 4) { moved = true; drag = [event.clientX, event.clientY]; this.pan(dx, dy); tip(event); }
@@ -205,8 +231,9 @@ export class Drawing {
       canvas.style.cursor = t === null ? "" : "pointer";
       tip(event, ...(t === null ? [] : this.describe(this.view.items[t])));
     });
-    canvas.addEventListener("pointerup", (event) => { const was = moved; drag = null; if (!was) this.choose(this.find(event)); });
-    canvas.addEventListener("pointercancel", () => { drag = null; });
+    const lift = (event) => { fingers.delete(event.pointerId); apart = null; if (!fingers.size) drag = null; };
+    canvas.addEventListener("pointerup", (event) => { const was = moved; lift(event); if (!was) this.choose(this.find(event)); });
+    canvas.addEventListener("pointercancel", lift);
     canvas.addEventListener("pointerleave", (event) => tip(event));
     canvas.addEventListener("dblclick", (event) => { const t = this.find(event); if (t !== null && this.view.opens) this.open(this.view.items[t].community); });
     canvas.addEventListener("wheel", (event) => {

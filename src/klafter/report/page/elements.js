@@ -32,6 +32,15 @@ export function bar(share) {
   return el("span", { class: "bar", "aria-hidden": "true" }, inside);
 }
 
+// An element with an explanation beside it while the pointer or the focus is on it.
+export function explained(node, text) {
+  if (!text) return node;
+  const beside = () => { const box = node.getBoundingClientRect(); tip({ clientX: box.left - 14, clientY: box.bottom - 8 }, text); };
+  for (const name of ["pointerenter", "focus"]) node.addEventListener(name, beside);
+  for (const name of ["pointerleave", "blur"]) node.addEventListener(name, () => tip());
+  return node;
+}
+
 // The text beside the pointer; hidden without content.
 export function tip(event, ...content) {
   const box = $("tip");

@@ -1,10 +1,12 @@
 // The section with the network: the drawing, the way into a community, and the search.
-import { DATA, communities, label, nameOf, nodes } from "./data.js";
+import { byAttribute, colourByCommunities, startColouring } from "./colouring.js";
+import { DATA, communities, label, nodes, summary, titleOf } from "./data.js";
 import { Drawing } from "./drawing.js";
 import { $, el, show } from "./elements.js";
 import { count } from "./format.js";
 import { goHome, isHome, startLevels } from "./levels.js";
 import { describe, showDetails } from "./panel.js";
+import { startSaving } from "./save.js";
 import { chosen, onSelect, select } from "./selection.js";
 import { viewOfCommunities, viewOfMembers, viewOfNodes } from "./views.js";
 
@@ -24,13 +26,23 @@ export function startNetwork() {
     + (n_left_out ? ` ${count(n_left_out)} of the links are never drawn.` : "");
   const several = DATA.overview && communities.length > DATA.overview.numbers.length ? ` The ${DATA.overview.numbers.length} largest of ${count(communities.length)} are drawn.` : "";
   $("network-hint").textContent = DATA.network
-    ? `A node's slices are its communities; grey nodes are in none. Drag to move, click and scroll to zoom.${left}`
+    ? `A node's slices are its communities${nodes.certainty ? ", pale where membership is less probable" : ""}; grey nodes are in none${summary.n_unassigned && communities.length ? ": choose one to see where it would go first" : ""}.${summary.directed ? " Arrows point to whom a link goes." : ""} Drag to move, click and scroll, or pinch, to zoom.${left}`
     : `Each circle is a community, its area the number of members; lines join those that share links and members.${several} Double-click one to look inside.`;
-  onSelect(() => { if (chosen.community !== null) goHome(); details(); follow(); drawing.draw(); });
+  onSelect(() => { if (chosen.community !== null) { goHome(); uncolour(); } details(); follow(); drawing.draw(); });
   if (DATA.network) startLevels(() => { if (chosen.community !== null && !isHome()) select({}); drawing.recolour(viewOfNodes()); details(); });
+  startColouring(() => { if (chosen.community !== null) select({}); redraw(); details(); });
+  startSaving(drawing);
   startSearch();
   details();
 }
+
+// The view that is drawn, in the colours of now.
+function redraw() {
+  const { community, opens } = drawing.view;
+  drawing.recolour(DATA.network ? viewOfNodes() : opens ? viewOfCommunities() : viewOfMembers(community));
+}
+
+function uncolour() { if (byAttribute()) { colourByCommunities(); redraw(); } }
 
 function follow() {
   if (chosen.node === null) return;
@@ -46,7 +58,7 @@ function openCommunity(k) {
   details();
   const hidden = communities[k].size - DATA.overview.members_drawn;
   $("crumbs").replaceChildren(el("button", { type: "button", class: "link", onclick: () => { $("crumbs").hidden = true; drawing.show(viewOfCommunities()); details(); } }, "All communities"),
-    ` › ${nameOf(k)}${hidden > 0 ? `, the ${DATA.overview.members_drawn} tightest of ${count(communities[k].size)} members` : ""}`);
+    ` › ${titleOf(k)}${hidden > 0 ? `, the ${DATA.overview.members_drawn} tightest of ${count(communities[k].size)} members` : ""}`);
 }
 
 function startSearch() {

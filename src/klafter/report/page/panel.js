@@ -1,17 +1,21 @@
 // The panel beside the network: a node, a community, or the legend.
-import { colours, communities, label, nodes, titleOf } from "./data.js";
+import { attributeLegend, byAttribute } from "./colouring.js";
+import { colours, communities, label, nodes, shortName, titleOf } from "./data.js";
 import { $, dot, el } from "./elements.js";
 import { count, digits, many, percent } from "./format.js";
 import { colourOf, groupName, groupsOf, isHome, levelList } from "./levels.js";
 import { chip, chosen, nodeButton, select } from "./selection.js";
 import { enriched } from "./tables.js";
 
+// How probable the t-th membership of a node is, where that is known.
+const sureOf = (i, t) => (nodes.certainty && isHome() ? ` · ${nodes.certainty[i][t]}%` : "");
+
 export function describe(item) {
   if (item.node === undefined) {
     const c = communities[item.community];
     return [el("b", {}, titleOf(item.community)), `${many(c.size, "member")}, ${many(c.n_shared, "shared", "shared")}`];
   }
-  const lines = groupsOf(item.node).map((k) => el("div", {}, dot(colourOf(k)), groupName(k)));
+  const lines = groupsOf(item.node).map((k, t) => el("div", {}, dot(colourOf(k)), `${groupName(k)}${sureOf(item.node, t)}`));
   if (nodes.first[item.node] && isHome()) lines.push(el("div", {}, `In none; first choice ${titleOf(nodes.first[item.node][0])}, ${percent(nodes.first[item.node][1])}`));
   return [el("b", {}, item.text), el("div", {}, many(nodes.degrees[item.node], "link")), ...lines, ...attributesOf(item.node).map(([name, value]) => el("div", {}, `${name}: ${value}`))];
 }
@@ -33,9 +37,9 @@ const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) =>
 function nodeDetails(i) {
   const mine = groupsOf(i), there = isHome();
   const rows = [["links", count(nodes.degrees[i])], ...attributesOf(i)];
-  const first = there ? nodes.first[i] : null, choice = first ? [el("p", { class: "muted" }, "First choice, and how probable:"), el("div", { class: "chips" }, chip(first[0], `${titleOf(first[0])} · ${percent(first[1])}`))] : [];
-  return [el("h3", {}, label(i)), facts(rows), el("h4", {}, mine.length ? "Communities" : "In no community"),
-    el("div", { class: "chips" }, mine.map((k) => (there ? chip(k) : el("span", { class: "chip" }, dot(colourOf(k)), groupName(k))))), ...choice, el("p", {}, clear())];
+  const first = there ? nodes.first[i] : null, choice = first ? [el("p", { class: "muted" }, "First choice, and how probable:"), el("div", { class: "chips" }, chip(first[0], `${shortName(first[0], 26)} · ${percent(first[1])}`))] : [];
+  return [el("h3", {}, label(i)), facts(rows), el("h4", {}, mine.length ? (nodes.certainty && there ? "Communities, and how probable" : "Communities") : "In no community"),
+    el("div", { class: "chips" }, mine.map((k, t) => (there ? chip(k, `${shortName(k, 26)}${sureOf(i, t)}`) : el("span", { class: "chip" }, dot(colourOf(k)), groupName(k))))), ...choice, el("p", {}, clear())];
 }
 
 function communityDetails(k, open) {
@@ -49,15 +53,16 @@ function communityDetails(k, open) {
   return [el("h3", {}, dot(colours[k]), titleOf(k)), facts(rows), ...(inside ? [inside] : []),
     ...(common.length ? [el("h4", {}, "Over-represented"), ...common] : []),
     el("h4", {}, "Members, tightest first"), el("div", { class: "members" }, c.members.slice(0, 60).flatMap((i, t) => (t ? [", ", nodeButton(i)] : [nodeButton(i)])), c.size > 60 ? ` and ${count(c.size - 60)} more` : ""),
-    ...(c.shared_with.length ? [el("h4", {}, "Shares members with"), el("div", { class: "chips" }, c.shared_with.map(([other, n]) => chip(other, `${other} · ${count(n)}`)))] : []),
+    ...(c.shared_with.length ? [el("h4", {}, "Shares members with"), el("div", { class: "chips" }, c.shared_with.map(([other, n]) => chip(other, `${shortName(other, 22)} · ${count(n)}`)))] : []),
     el("p", {}, clear())];
 }
 
 function legend() {
+  if (byAttribute()) return attributeLegend();
   if (!isHome()) return levelList();
   const order = communities.map((c) => c.number).sort((a, b) => communities[b].size - communities[a].size);
   if (!order.length) return [el("p", { class: "muted" }, "The model found no communities: how much each node links explains the network.")];
   const shown = order.slice(0, 80);
-  return [el("h3", { class: "small" }, "Communities, largest first"), el("div", { class: "chips" }, shown.map((k) => chip(k, `${communities[k].name ? titleOf(k).replace("Community ", "") : k} · ${count(communities[k].size)}`))),
+  return [el("h3", { class: "small" }, "Communities, largest first"), el("div", { class: "chips" }, shown.map((k) => chip(k, `${shortName(k)} · ${count(communities[k].size)}`))),
     ...(order.length > shown.length ? [el("p", { class: "muted" }, `and ${count(order.length - shown.length)} more in the table below`)] : [])];
 }

@@ -12,13 +12,22 @@ export function select(change) {
   listeners.forEach((listener) => listener(chosen));
 }
 
-const toggleCommunity = (k) => select(chosen.community === k ? {} : { community: k });
+// The network, when what was chosen elsewhere on the page is out of sight.
+function toNetwork() {
+  const stage = document.querySelector(".drawing");
+  if (!stage || !stage.offsetParent) return;
+  const { top, bottom } = stage.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) stage.scrollIntoView({ block: "start" });
+}
+
+// A choice made outside the network's own section leads there.
+const going = (event, change) => { const away = !event.currentTarget.closest("#network"); select(change); if (away && (change.node ?? change.community) !== undefined) toNetwork(); };
 
 export function chip(k, text = titleOf(k)) {
   return el("button", { type: "button", class: "chip", "data-community": k, "aria-pressed": chosen.community === k,
-    onclick: () => toggleCommunity(k) }, dot(colours[k]), text);
+    onclick: (event) => going(event, chosen.community === k ? {} : { community: k }) }, dot(colours[k]), text);
 }
 onSelect(() => document.querySelectorAll(".chip[data-community]").forEach((each) =>
   each.setAttribute("aria-pressed", String(Number(each.dataset.community) === chosen.community))));
 
-export const nodeButton = (i) => el("button", { type: "button", class: "link", onclick: () => select({ node: i }) }, label(i));
+export const nodeButton = (i) => el("button", { type: "button", class: "link", onclick: (event) => going(event, { node: i }) }, label(i));

@@ -1,14 +1,17 @@
 // What can be drawn: all nodes, the communities, or the members of one community.
-import { DATA, bytes, colours, communities, label, nodes } from "./data.js";
+import { attributeColour, byAttribute } from "./colouring.js";
+import { DATA, bytes, colours, communities, label, nodes, shortName } from "./data.js";
 import { colourOf, groupsOf, isHome } from "./levels.js";
 
+// Slices of a node: colour, share of the circle, and how probable the membership is.
 const shares = (i) => {
-  const mine = groupsOf(i);
+  if (byAttribute()) return attributeColour(i) ? [[attributeColour(i), 1, 1]] : [];
+  const mine = groupsOf(i), sure = nodes.certainty && isHome() ? nodes.certainty[i] : null;
   const weights = nodes.weights && isHome() ? nodes.weights[i] : mine.map(() => 1);
   const total = weights.reduce((a, b) => a + b, 0) || 1;
-  return mine.map((k, t) => [colourOf(k), weights[t] / total]);
+  return mine.map((k, t) => [colourOf(k), weights[t] / total, sure ? sure[t] / 100 : 1]);
 };
-const inBoth = (i, j) => groupsOf(i).find((k) => groupsOf(j).includes(k));
+const inBoth = (i, j) => (byAttribute() ? undefined : groupsOf(i).find((k) => groupsOf(j).includes(k)));
 
 // A view: items with positions, lines between them (by index in items), and the node or community an item stands for.
 export function viewOfNodes() {
@@ -21,7 +24,7 @@ export function viewOfNodes() {
 export function viewOfCommunities() {
   const { numbers, x, y, radius, connections } = DATA.overview;
   const place = new Map(numbers.map((k, t) => [k, t]));
-  const items = numbers.map((k, t) => ({ community: k, x: x[t], y: y[t], r: radius[t], pie: [[colours[k], 1]], text: String(k) }));
+  const items = numbers.map((k, t) => ({ community: k, x: x[t], y: y[t], r: radius[t], pie: [[colours[k], 1, 1]], text: shortName(k, 18) }));
   const most = Math.max(1, ...connections.map(([, , links, shared]) => links + shared));
   const lines = connections.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.3 + 3 * ((links + shared) / most) }));
   return { items, lines, width: Math.min(1, Math.sqrt(60 / items.length)), opens: true };
