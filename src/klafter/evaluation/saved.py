@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from klafter.graph import Graph
+from klafter.graph.writing import write_text
 
 
 class Saved(dict):
@@ -57,9 +58,7 @@ def write_json(path: str | os.PathLike, content) -> None:
     """Write plain data; the file appears whole or not at all."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(plain(content), indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_text(path, json.dumps(plain(content), indent=1, allow_nan=False) + "\n")
 
 
 def plain(value):
