@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
+from klafter.models.checkpoint import Store, opened
 from klafter.models.checks import check_count, check_running
 from klafter.models.levels import Level, at_level, find_level, unpack
 from klafter.models.places import Choice, first_choices, places
@@ -44,6 +45,7 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     n_communities_: int
     response_: str
     precision_: float
+    _store = Store()  # what a fit keeps, see ``klafter.models.checkpoint``
 
     def fit(
         self,
@@ -54,6 +56,8 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         covariates: Mapping[str, Any] | None = None,
         callback: Callback | None = None,
         client: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> Self:
         """Fit the model to a network.
 
@@ -70,6 +74,12 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             Called with a ``Progress`` after every step; returning True stops the fit and keeps the best so far.
         client : dask.distributed.Client, optional
             Runs restarts or chains on a cluster.
+        checkpoint : path, optional
+            A file that keeps what restarts, chains and folds have found. The same call after a crash, a kill or Ctrl-C
+            goes on from there, to the result of an uninterrupted fit; other data or parameters are refused. The file
+            stays when the fit has ended.
+        checkpoint_every : float
+            Seconds between two writes of it, at least; never so few that writing takes more than 2% of the time.
 
         Returns
         -------
@@ -82,7 +92,9 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         graph = as_graph(X, hidden=hidden, covariates=covariates)
         check_running(self)
         self._check_parameters(graph)
-        fitted = self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
+        with opened(checkpoint, self, graph, self._seeds(), checkpoint_every) as (self._store, seeds):
+            fitted = self._fit(graph, seeds, callback or (lambda progress: None), client, previous)
+        self._store = Store()
         publish(self, graph, fitted, time.perf_counter() - started)
         return self
 
