@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -127,3 +129,53 @@ def test_what_is_seldom_needed_waits_and_still_works():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.splitlines()[-2:] == [str(["Later"] * len(SELDOM)), "0.5 module"]
+
+
+def begin(words, cwd):
+    return subprocess.Popen(
+        [sys.executable, "-m", "klafter", *map(str, words)],
+        cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_keep_the_best_so_far_and_the_checkpoint(tmp_path, number, code):
+    words = ["fit", "les_miserables", "--restarts", 400, "--checkpoint", "run.ckpt", "--checkpoint-every", 0]
+    running = begin([*words, "--binarize", "--jobs", 1], tmp_path)
+    limit = time.monotonic() + 120
+    while not (tmp_path / "run.ckpt").exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    running.send_signal(number)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == code
+    assert "Interrupted; the best so far is in model.npz. The same command goes on from run.ckpt." in said
+    assert "Traceback" not in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.npz", "run.ckpt"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_traceback_during_start_up(tmp_path, number):
+    for pause in (0.1, 0.25, 0.5, 0.8):
+        running = begin(["fit", "karate"], tmp_path)
+        time.sleep(pause)
+        running.send_signal(number)
+        _, said = running.communicate(timeout=60)
+        assert "Traceback" not in said or pause < 0.2, said  # before that Python itself is starting
+        assert running.returncode in (128 + number, -number)
+
+
+def test_a_second_signal_leaves_at_once(tmp_path):
+    running = begin(["fit", "karate", "--restarts", 500, "--jobs", 1], tmp_path)
+    time.sleep(2)
+    running.send_signal(signal.SIGINT)
+    running.send_signal(signal.SIGTERM)
+    begun = time.monotonic()
+    running.communicate(timeout=20)
+    assert time.monotonic() - begun < 5
+    assert running.returncode in (130, 143)
+
+
+def test_a_finished_command_leaves_no_checkpoint(tmp_path):
+    words = ["fit", "karate", "--restarts", 2, "--smooth", 2, "--checkpoint", "run.ckpt", "--checkpoint-every", 0]
+    assert begin(words, tmp_path).wait(120) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]

@@ -12,8 +12,9 @@ from klafter.datasets import load_karate
 from klafter.evaluation import BASELINES, Comparison, compare, link_measures
 from klafter.evaluation.comparison import mean_and_error
 from klafter.evaluation.contestants import describe, named, prepared
-from klafter.evaluation.saved import Saved, fingerprint, plain
+from klafter.evaluation.saved import Saved, plain
 from klafter.graph import split_dyads
+from klafter.graph.fingerprint import fingerprint
 from klafter.models import KLafter, KLafterCV, PaperKLafter
 
 QUICK = KLafter(n_init=1, n_smooth=0, max_iter=2)

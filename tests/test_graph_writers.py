@@ -12,7 +12,7 @@ from klafter.graph import Graph, read_graph, write_graph
 
 GRAPH = Graph(
     np.diag([1.0, 2.5], 1),
-    labels=["ann", "<b>&\x07", "=eve,\n2"],
+    labels=["ann", "<b>&", "=eve,\n2"],
     attributes={"age": [31, 40, 7], "town": ["Ulm", None, "Ulm"]},
     hidden=[(0, 2)],
 )
@@ -28,14 +28,14 @@ def test_xml_carries_communities(tmp_path, suffix, read):
     assert [known["community"] for _, known in nodes] == [0, 0, -1]
     graph = read_graph(path)
     assert (graph.n_links, graph.attributes["age"].tolist()) == (2, [31, 40, 7])
-    assert graph.labels[1] == "<b>&?"
+    assert graph.labels[1] == "<b>&"
 
 
 def test_rows_and_json(tmp_path):
     write_graph(GRAPH, tmp_path / "g.csv", MEMBERS)
     with open(tmp_path / "g.csv", newline="") as file:
         rows = list(csv.reader(file))
-    assert rows[1:] == [["ann", "0"], ["<b>&\x07", "0"], ["<b>&\x07", "1"], ["=eve,\n2", ""]]
+    assert rows[1:] == [["ann", "0"], ["<b>&", "0"], ["<b>&", "1"], ["'=eve,\n2", ""]]
     write_graph(GRAPH, tmp_path / "g.json", MEMBERS)
     document = json.loads((tmp_path / "g.json").read_text())
     assert document["nodes"][0] == {"id": "ann", "age": 31, "town": "Ulm", "communities": "0", "community": 0}
@@ -83,3 +83,31 @@ def test_names_of_communities_go_with_their_members(tmp_path):
     write_graph(graph, tmp_path / "g.graphml", memberships, names)
     assert "chess" not in (tmp_path / "g.graphml").read_text()
     assert "choir" in (tmp_path / "g.graphml").read_text()
+
+
+@pytest.mark.parametrize("label", ["=1+1", "+1 more", "-cmd", "@SUM(A1)", "\tx"])
+def test_spreadsheets_find_no_formula(tmp_path, label):
+    graph = Graph([[0, 1], [1, 0]], labels=[label, "-5"])
+    path = tmp_path / "links.csv"
+    write_graph(graph, path)
+    row = path.read_text(encoding="utf-8").splitlines()[1]
+    assert row.startswith(f"'{label}")
+    assert ",-5,1" in row  # a number is no formula
+    write_graph(graph, path, raw=True)
+    assert path.read_text(encoding="utf-8").splitlines()[1].startswith(label)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".graphml", ".gexf"])
+@pytest.mark.parametrize("mark", ["\x00", "\x0b", "\r", "\ud800"])
+def test_control_characters_are_refused_where_they_would_be_lost(tmp_path, suffix, mark):
+    graph = Graph([[0, 1], [1, 0]], labels=[f"a{mark}b", "c"])
+    with pytest.raises(ValueError, match=r"control character .* Write .json"):
+        write_graph(graph, tmp_path / f"links{suffix}")
+    assert not list(tmp_path.iterdir())
+    write_graph(graph, tmp_path / "links.json")
+    assert read_graph(tmp_path / "links.json").label(0) == f"a{mark}b"
+
+
+def test_tables_keep_the_control_characters_that_end_no_line(tmp_path):
+    write_graph(Graph([[0, 1], [1, 0]], labels=["a\x07b", "c"]), tmp_path / "links.csv")
+    assert read_graph(tmp_path / "links.csv").label(0) == "a\x07b"

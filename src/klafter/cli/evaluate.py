@@ -8,7 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from klafter.cli import completion
-from klafter.cli.fitting import FAMILIES, MODELS, check_values, make_model, run_fit
+from klafter.cli.fitting import (
+    FAMILIES,
+    MODELS,
+    Checkpoint,
+    CheckpointEvery,
+    Keeping,
+    check_values,
+    make_model,
+    run_fit,
+)
 from klafter.cli.inputs import check_output
 from klafter.cli.progress import watched
 from klafter.cli.reading import (
@@ -57,6 +66,8 @@ def tune(
     hidden: Hidden = None,
     binarize: Binarize = False,
     read: Read = None,
+    checkpoint: Checkpoint = None,
+    checkpoint_every: CheckpointEvery = 60.0,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -88,7 +99,8 @@ def tune(
     grids: dict[str, Any] = {name: numbers(text) for name, text in others.items() if text is not None}
     how: dict[str, Any] = {"cv": folds, "n_jobs": jobs, "random_state": seed}
     search = KLafterCV(numbers(penalties), **grids, estimator=KLafter(family=family), **how)
-    interrupted = run_fit(search, network, quiet or as_json)
+    keeping = Keeping(checkpoint, checkpoint_every)
+    interrupted = run_fit(search, network, quiet or as_json, keeping)
     search.save(output)
     table = search.cv_results_
     keys = ("mean_test_score", "std_error", "n_folds", "eliminated", "rank_test_score")
@@ -107,7 +119,8 @@ def tune(
     elif not quiet:
         show_settings(rows, search, output)
     if interrupted:
-        raise Interrupted(f"Interrupted; the best so far is in {output}.")
+        raise Interrupted(f"Interrupted; the best so far is in {output}.{keeping.sentence()}")
+    keeping.remove()
 
 
 def show_settings(rows: list[dict], search, output: Path) -> None:

@@ -16,6 +16,7 @@ from klafter.cli.screen import Column, Json, Quiet, print_json, say, show_table
 def export(
     model: Model,
     output: Annotated[Path, typer.Argument(metavar="FILE", help=".graphml, .gexf, .json, .csv or .tsv.")],
+    raw: Annotated[bool, typer.Option("--raw", help="Leave text that looks like a formula as it is.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -31,7 +32,7 @@ def export(
     fitted = load_model(model)
     from klafter.graph import write_graph
 
-    write_graph(fitted.graph_, output, fitted.memberships_, fitted.community_names_)
+    write_graph(fitted.graph_, output, fitted.memberships_, fitted.community_names_, raw=raw)
     if as_json:
         print_json({"file": str(output), "nodes": fitted.graph_.n_nodes, "communities": fitted.n_communities_})
     elif not quiet:

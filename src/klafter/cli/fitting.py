@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -31,6 +31,31 @@ MODELS = {"klafter": "KLafter", "paper": "PaperKLafter", "lfrm": "LFRM", "irm": 
 FAMILIES = completion.one_of("bernoulli", "poisson", "gaussian")
 WITHOUT_GAUSSIAN = ("IRM", "EPM")
 SEARCH = "What to look for"
+Checkpoint = Annotated[
+    Path | None, typer.Option(help="Keep what is found on the way here; the same command goes on from there.")
+]
+CheckpointEvery = Annotated[float, typer.Option(min=0.0, help="Seconds between two writes of it, at least.")]
+
+
+class Keeping(NamedTuple):
+    """The checkpoint of a command."""
+
+    path: Path | None
+    every: float
+
+    def options(self) -> dict[str, Any]:
+        """What ``fit`` is told of it."""
+        return {} if self.path is None else {"checkpoint": self.path, "checkpoint_every": self.every}
+
+    def sentence(self) -> str:
+        """That an interrupted command can go on."""
+        kept = self.path is not None and self.path.exists()
+        return f" The same command goes on from {self.path}." if kept else ""
+
+    def remove(self) -> None:
+        """The result is saved: the checkpoint has done its work."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
 
 
 def fit(
@@ -59,6 +84,8 @@ def fit(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter.", rich_help_panel=SEARCH),
     ] = None,
+    checkpoint: Checkpoint = None,
+    checkpoint_every: CheckpointEvery = 60.0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
     jobs: Annotated[int, typer.Option(help="Restarts side by side; -1 for all cores. The result is the same.")] = -1,
     directed: Directed = None,
@@ -74,7 +101,7 @@ def fit(
 ) -> None:
     """Find the communities of a network and save them as a model.
 
-    Ctrl-C stops early and saves the best so far.
+    Ctrl-C stops early and saves the best so far. With --checkpoint the same command goes on from there.
 
     **Examples**
 
@@ -95,13 +122,15 @@ def fit(
     estimator = make_model(model, parameters)
     network = read_network(graph, directed, weight, header, sheet, nodes, hidden, binarize, read)
     check_values(network, estimator)
-    interrupted = run_fit(estimator, network, quiet or as_json)
+    keeping = Keeping(checkpoint, checkpoint_every)
+    interrupted = run_fit(estimator, network, quiet or as_json, keeping)
     estimator.save(output)
     if report is not None:
         write_report(estimator, report)
     tell(estimator, graph, output, report, interrupted, as_json, quiet)
     if interrupted:
-        raise Interrupted(f"Interrupted; the best so far is in {output}.")
+        raise Interrupted(f"Interrupted; the best so far is in {output}.{keeping.sentence()}")
+    keeping.remove()
 
 
 def make_model(name: str, parameters: dict[str, Any]):
@@ -147,15 +176,16 @@ def is_count(values) -> bool:
     return bool(((values > 0) & (values == values.round())).all())
 
 
-def run_fit(model, graph, quiet: bool) -> bool:
+def run_fit(model, graph, quiet: bool, keeping: Keeping | None = None) -> bool:
     """Fit with a bar; True if Ctrl-C cut it short."""
+    keeping = keeping or Keeping(None, 60.0)
     with watched(quiet) as meter, Interrupt() as interrupt:
         try:
-            model.fit(graph, callback=meter)
+            model.fit(graph, callback=meter, **keeping.options())
         except BaseException as error:
             # compilers wrap a Ctrl-C that reaches them in errors of their own
             if interrupt.happened or isinstance(error, KeyboardInterrupt):
-                raise Interrupted("Interrupted before there was anything to save.") from None
+                raise Interrupted(f"Interrupted before there was anything to save.{keeping.sentence()}") from None
             raise
     return interrupt.happened
 

@@ -93,10 +93,9 @@ def load_model(path: Path, level: int | None = None) -> NetworkModel:
 
 def check_output(path: Path, source: str | None = None) -> Path:
     """A place that can be written to, and that is not where the graph comes from."""
-    if path.is_dir():
-        raise Mistake(f"{path} is a folder; name a file in it.")
-    if not path.parent.is_dir():
-        raise Mistake(f"There is no folder {path.parent} to write {path.name} in; make it first.")
+    from klafter.graph.writing import check_place
+
+    check_place(path)
     if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
         raise Mistake(f"{path} is the file that is read; choose another name for the output.")
     return path

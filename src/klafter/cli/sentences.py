@@ -3,8 +3,9 @@
 0    done
 1    a fault of klafter
 2    a mistake in the command or in a file
-130  interrupted; what was found so far is saved
+130  interrupted by Ctrl-C; what was found so far is saved
 141  nobody reads the output any more
+143  interrupted by SIGTERM, likewise
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from difflib import get_close_matches
 import typer
 from typer.core import TyperGroup
 
+from klafter.cli import RECEIVED
 from klafter.cli.screen import plain
 
 # what the library tells a programmer to pass, and what to type instead
@@ -99,7 +101,10 @@ class SentenceGroup(TyperGroup):
         except Exception as error:
             if os.environ.get("KLAFTER_DEBUG"):
                 traceback.print_exc()
-            code, sentence = verdict(error)
+            # a Ctrl-C that reaches a compiler comes out as an error of its own
+            code, sentence = verdict(typer.Abort() if RECEIVED and not isinstance(error, Interrupted) else error)
+            if code == INTERRUPTED and RECEIVED:
+                code = 128 + RECEIVED[0]
             print(f"klafter: {plain(sentence)}", file=sys.stderr)
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -10,8 +10,9 @@ from klafter.evaluation.baselines import BASELINES
 from klafter.evaluation.comparison import PROTOCOL_NAMES, Comparison
 from klafter.evaluation.contestants import describe, describe_fit, named, prepared
 from klafter.evaluation.links import link_measures
-from klafter.evaluation.saved import Saved, fingerprint
+from klafter.evaluation.saved import Saved
 from klafter.graph import Graph, as_graph, split_dyads
+from klafter.graph.fingerprint import fingerprint
 from klafter.models.interrupt import Interrupt
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from klafter.graph import Graph
+from klafter.graph.writing import write_text
 
 
 class Saved(dict):
@@ -57,9 +56,7 @@ def write_json(path: str | os.PathLike, content) -> None:
     """Write plain data; the file appears whole or not at all."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(plain(content), indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_text(path, json.dumps(plain(content), indent=1, allow_nan=False) + "\n")
 
 
 def plain(value):
@@ -78,20 +75,3 @@ def plain(value):
         return [plain(part) for part in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def fingerprint(graph: Graph) -> str:
-    """Twelve characters that tell a graph from others: its links, hidden dyads, covariates and direction.
-
-    Examples
-    --------
-    >>> a, b = Graph(np.array([[0, 1], [1, 0]])), Graph(np.zeros((2, 2)))
-    >>> fingerprint(a) == fingerprint(a), fingerprint(a) == fingerprint(b)
-    (True, False)
-    """
-    digest = hashlib.sha256(f"{graph.n_nodes} {graph.directed} {sorted(graph.covariates)}".encode())
-    for matrix in (graph.links, graph.hidden, *(graph.covariates[name] for name in sorted(graph.covariates))):
-        sorted_rows = matrix.sorted_indices()
-        for part in (sorted_rows.indptr, sorted_rows.indices, sorted_rows.data):
-            digest.update(part.astype(np.float64 if part.dtype.kind == "f" else np.int64).tobytes())
-    return digest.hexdigest()[:12]

@@ -20,6 +20,7 @@ from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
 from klafter.graph.convert import is_foreign_graph, without_weights
+from klafter.models.checkpoint import Store, opened
 from klafter.models.checks import check_count, check_running
 from klafter.models.interop.exports import Exports
 from klafter.models.interop.tables import links_frame
@@ -59,6 +60,7 @@ class NetworkModel(Exports):
     labels_in_: np.ndarray | None
     response_: str
     precision_: float
+    _store = Store()  # what a fit keeps, see ``klafter.models.checkpoint``
 
     def fit(
         self,
@@ -69,6 +71,8 @@ class NetworkModel(Exports):
         covariates: Mapping[str, Any] | None = None,
         callback: Callback | None = None,
         client: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
     ) -> Self:
         """Fit the model to a network.
 
@@ -86,6 +90,12 @@ class NetworkModel(Exports):
             Called with a ``Progress`` after every step; returning True stops the fit and keeps the best so far.
         client : dask.distributed.Client, optional
             Runs restarts or chains on a cluster.
+        checkpoint : path, optional
+            A file that keeps what restarts, chains and folds have found. The same call after a crash, a kill or Ctrl-C
+            goes on from there, to the result of an uninterrupted fit; other data or parameters are refused. The file
+            stays when the fit has ended.
+        checkpoint_every : float
+            Seconds between two writes of it, at least; never so few that writing takes more than 2% of the time.
 
         Returns
         -------
@@ -100,8 +110,13 @@ class NetworkModel(Exports):
             graph = without_weights(graph)
         check_running(self)
         self._check_parameters(graph)
+        with (
+            one_blas_thread(),
+            opened(checkpoint, self, graph, self._seeds(), checkpoint_every) as (self._store, seeds),
+        ):
+            fitted = self._fit(graph, seeds, callback or (lambda progress: None), client, previous)
+        self._store = Store()
         with one_blas_thread():
-            fitted = self._fit(graph, self._seeds(), callback or (lambda progress: None), client, previous)
             publish(self, graph, fitted, time.perf_counter() - started)
         return self
 

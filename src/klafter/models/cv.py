@@ -17,12 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
 from klafter.models.base import NetworkModel
+from klafter.models.checkpoint import run_kept
 from klafter.models.checks import check_choice
 from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
 from klafter.models.publish import Fitted, adopted
 from klafter.models.successive_elimination import Elimination, eliminate_settings, results_table
-from klafter.search.parallel import run
 from klafter.search.progress import Callback, Progress
 
 GRIDS = {
@@ -165,7 +165,9 @@ class KLafterCV(NetworkModel):
         self._check_scores(result)
         table = results_table(settings, result)
         best = int(np.argmin(table["rank_test_score"]))
-        estimator = _set_known(models[best], n_jobs=self.n_jobs).fit(graph, callback=callback, client=client)
+        estimator = _set_known(models[best], n_jobs=self.n_jobs).fit(
+            graph, callback=callback, client=client, checkpoint=self._store.within("best")
+        )
         return adopted(
             estimator,
             cv_results=table,
@@ -196,8 +198,9 @@ class KLafterCV(NetworkModel):
         """Fit and score some (setting, fold), side by side; those done when the callback or Ctrl-C ends it."""
         tasks = [(setting, fold, clone(models[setting]), *folds[fold]) for setting, fold in trials]
         report = None if client is not None else partial(_report, callback, len(folds), len(models))
-        results = run(partial(_trial, self.scoring, report), tasks, self.n_jobs, client)
-        return [result for result in results if result is not None]
+        name = f"trials.{trials[0][0]}.{trials[0][1]}"
+        results = run_kept(self._store, name, partial(_trial, self.scoring, report), tasks, self.n_jobs, client)
+        return [tuple(result) for result in results.values() if result is not None]
 
     def _check_scores(self, result: Elimination) -> None:
         if np.isnan(result.scores).all() and result.seconds.size and not np.isnan(result.seconds).all():

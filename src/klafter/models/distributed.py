@@ -13,6 +13,7 @@ from scipy import sparse as sp
 
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
+from klafter.models.checkpoint import MISSING, Store
 from klafter.models.checks import check_running
 from klafter.models.publish import Fitted, from_searches, publish
 from klafter.search.cluster import partitions, rounds
@@ -37,7 +38,7 @@ def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback:
         for low, high in pairwise(bounds)
     ]
     executor = DaskShardExecutor(client, shards, bounds)
-    return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback)
+    return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback, model._store)
 
 
 def check_cold(model: Any) -> None:
@@ -87,10 +88,14 @@ def search(
     n_links: float,
     seeds: np.random.SeedSequence,
     callback: Callback,
+    store: Store | None = None,
 ) -> Fitted:
     """Rounds until a step gains less than ``tol``, and what they found."""
     seed, begun = int(seeds.generate_state(1)[0]), time.perf_counter()
-    history: list[Step] = []
+    store = store or Store()
+    stand = store.get("rounds.state")
+    state, history, ended = (None, [], False) if stand is MISSING else stand
+    made = max(0, len(history) - 1)  # rounds, in an earlier run
 
     def note(t: int, state: Any) -> float:
         value = float(rounds.objective(frame, state, executor))
@@ -98,15 +103,20 @@ def search(
         return value
 
     def done(t: int, state: Any) -> bool:
-        value = note(t + 1, state)
-        told = callback(Progress("search", 0, 1, t + 1, max_iter, value, len(state.size)))
-        return bool(told) or history[-2].objective - value <= tol * abs(value)
+        t = made + t + 1
+        value = note(t, state)
+        told = callback(Progress("search", 0, 1, t, max_iter, value, len(state.size)))
+        ended = history[-2].objective - value <= tol * abs(value)
+        if not told:
+            store.state("rounds", lambda: (state, history, ended))
+        return bool(told) or ended
 
     with announce_compilation():
-        state = rounds.init(frame, executor, n_links, seed)
-        note(0, state)
-        turns = iter(range(1, max_iter + 1))
-        state = iterate(lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, max_iter, done, Event())
+        if state is None:
+            state = rounds.init(frame, executor, n_links, seed)
+            note(0, state)
+        turns, n_steps = iter(range(made + 1, max_iter + 1)), 0 if ended else max_iter - made
+        state = iterate(lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, n_steps, done, Event())
     fitted = from_searches(
         [large.Outcome(frame, state, history, len(history) <= max_iter, history[-1].objective, False)]
     )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +15,7 @@ from scipy import sparse
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
+from klafter.graph.writing import write_file
 from klafter.models.known import fill_in
 from klafter.models.names import name_communities
 
@@ -32,9 +31,6 @@ class ModelFileError(ValueError):
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the file appears whole or not at all."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} in; make it first.")
     arrays: dict[str, np.ndarray] = {}
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -48,16 +44,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         if name.endswith("_") and not name.startswith("_") and name not in ("graph_", "labels_in_", "chains_"):
             header["fitted"][name] = _pack(name, value, arrays)
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".klafter-", suffix=".npz")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    write_file(path, lambda file: np.savez_compressed(file, allow_pickle=False, **arrays))
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -16,6 +16,7 @@ from klafter.core.families import FAMILIES, check_values
 from klafter.core.problem import Problem, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
+from klafter.models.checkpoint import MISSING, Store, run_kept
 from klafter.models.checks import check_choice, check_integer, check_real
 from klafter.models.known import chances_of_cover
 from klafter.models.levels import Level
@@ -28,7 +29,6 @@ from klafter.sampling.smoothing import smooth
 from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
 from klafter.search.descend import Outcome, Recipe, Task
-from klafter.search.parallel import run
 from klafter.search.progress import Callback, Progress
 from klafter.search.restart import rebuilt, restart
 
@@ -318,7 +318,9 @@ class KLafter(Growing):
             for r, seed in enumerate(seeds.spawn(n_runs))
         ]
         with announce_compilation():
-            outcomes = run(partial(_job, problem, recipe, callback), tasks, self.n_jobs, client, stop)
+            job, inward = partial(_job, problem, recipe, callback), partial(_restored, problem)
+            kept = run_kept(self._store, "restart", job, tasks, self.n_jobs, client, stop, outward=_bare, inward=inward)
+            outcomes = list(kept.values())
             has_price = self.temperature > 0.0 or self.penalty > 0.0  # else more communities are always better
             if self.n_communities is None and has_price and not stop.is_set():
                 self._rebuild(
@@ -355,8 +357,12 @@ class KLafter(Growing):
         best = finalists(outcomes, order, len(seeds))
         pairs = [(tasks[r]._replace(seed=seed), outcomes[r]) for r, seed in zip(best, seeds)]
         with suppress(KeyboardInterrupt):  # what the restarts found is kept
-            for r, outcome in zip(best, run(job, pairs, self.n_jobs, client, stop)):
-                outcomes[r] = outcome
+            kept = run_kept(
+                self._store, "rebuilt", job, pairs, self.n_jobs, client, stop,
+                outward=_bare, inward=lambda pair, saved: _restored(pair[1].problem, pair[0], saved),
+            )  # fmt: skip
+            for t, outcome in kept.items():
+                outcomes[best[t]] = outcome
 
     def _may_choose(self, graph: Graph) -> bool:
         """Whether ``link="auto"`` may try both links: either engine must be able to, and quick enough."""
@@ -372,6 +378,7 @@ class KLafter(Growing):
         self, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, stop: threading.Event
     ) -> Any:
         from klafter.search import choose_link as linking  # the sparse engine, which small networks do without
+        from klafter.search.sparse import fit as large
 
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
 
@@ -380,7 +387,13 @@ class KLafter(Growing):
 
         with announce_compilation():
             rival = linking.Rival(self._problem(graph)[0], recipe._replace(n_smooth=0))
-            return linking.search_if_better(graph, self._sparse_settings(), rival, seeds, tell, stop)
+            settings = self._sparse_settings()
+            if (kept := self._store.get("choice")) is not MISSING:
+                return None if kept is None else large.restored(large.problem_of(settings, graph), kept)
+            found = linking.search_if_better(graph, settings, rival, seeds, tell, stop)
+            if not stop.is_set():
+                self._store.put("choice", None if found is None else large.bare(found))
+            return found
 
     def _fit_large(
         self,
@@ -410,9 +423,13 @@ class KLafter(Growing):
             tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
             outcomes = [] if found is None else [found]
             if not outcomes or not stop.is_set():
-                outcomes += run(
-                    partial(large.search, self._sparse_settings(), graph, callback), tasks[len(outcomes) :], stop=stop
-                )
+                settings, store = self._sparse_settings(), self._store
+                problem = large.problem_of(settings, graph)
+                kept = run_kept(
+                    store, "search", partial(_search, settings, graph, callback, store), tasks[len(outcomes) :],
+                    stop=stop, outward=large.bare, inward=lambda task, saved: large.restored(problem, saved),
+                )  # fmt: skip
+                outcomes += kept.values()
         return self._with_posterior(from_searches(outcomes), graph)
 
     def _prediction_draws(self) -> Sequence[Draw]:
@@ -499,3 +516,26 @@ def finalists(outcomes: list[Outcome], order: list[int], size: int) -> list[int]
 
 def _job(problem: Problem, recipe: Recipe, callback: Callback, task: Task, stop: threading.Event | None) -> Outcome:
     return restart(problem._replace(counts=task.counts), recipe, task, callback, stop, smooth)
+
+
+def _bare(outcome: Outcome) -> tuple[Any, ...]:
+    """An outcome without the data: of its problem only the precision and the prior are its own."""
+    problem = outcome.problem
+    return (*outcome._replace(problem=None), problem.law.precision, problem.counts)  # type: ignore[arg-type]
+
+
+def _restored(problem: Problem, task: Task, saved: list[Any]) -> Outcome:
+    """The outcome that was kept, with the problem it is of."""
+    state, _, *rest, precision, counts = saved
+    law = problem.law._replace(precision=precision)
+    return Outcome(state, problem._replace(law=law, counts=counts), *rest)
+
+
+def _search(settings: Any, graph: Graph, callback: Callback, store: Store, task: Any, stop: threading.Event) -> Any:
+    """A search that goes on from where it was, and keeps where it stands after every step."""
+    from klafter.search.sparse import fit as large
+
+    key = f"step.{task.run}"
+    saved = store.get(f"{key}.state")
+    stand = None if saved is MISSING else large.Stand(*saved)
+    return large.search(settings, graph, callback, task, stop, stand, partial(store.state, key))

@@ -14,11 +14,11 @@ from klafter.core.families import BINARIZE, FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
+from klafter.models.checkpoint import MISSING, Store, run_kept
 from klafter.models.checks import check_integer, check_real
 from klafter.models.publish import Fitted, from_chains
 from klafter.sampling.chain import Chain, Recipe, Task, run_chain
 from klafter.sampling.diagnostics import complaint, summarise
-from klafter.search.parallel import run
 from klafter.search.progress import Callback
 
 log = logging.getLogger("klafter")
@@ -135,7 +135,14 @@ class Sampler(NetworkModel):
             self._check_engine(engine, before)
             recipe = Recipe(engine, self._density, self.n_burn, self.n_draws, self.max_draws)
             tasks = [Task(r, self.n_chains, seed, before.get(r)) for r, seed in enumerate(chain_seeds)]
-            chains = run(partial(run_chain, observed, recipe, callback), tasks, self.n_jobs, client)
+            job = partial(run_chain, observed, recipe, callback)
+            if client is None:
+                job = partial(_continued, job, recipe, self._store)
+            kept = run_kept(
+                self._store, "chain", job, tasks, self.n_jobs, client,
+                outward=vars, inward=lambda task, saved: Chain(**saved),
+            )  # fmt: skip
+            chains = list(kept.values())
         self._last_engine = engine
         precision = self._precision(engine, [chain.peak[1] for chain in chains])
         return self._diagnosed(from_chains(observed, recipe, chains, precision, **chosen), chains)
@@ -185,6 +192,18 @@ class Sampler(NetworkModel):
                 f"{name} continues the {len(self.chains_)} chains of the last fit; n_chains is {self.n_chains}. "
                 f"Use warm_start=False, or n_chains={len(self.chains_)}."
             )
+
+
+def _continued(job: Any, recipe: Recipe, store: Store, task: Task, stop: Any) -> Chain:
+    """A chain that goes on from the sweep that was kept last, and keeps where it stands after every sweep."""
+    key = f"chain.{task.run}"
+    saved = store.get(f"{key}.state")
+    graph, _, callback = job.args
+    if saved is not MISSING:
+        chain = Chain(**saved)
+        task = task._replace(chain=chain)
+        recipe = recipe._replace(n_draws=recipe.n_draws - chain.n_sampled)
+    return run_chain(graph, recipe, callback, task, stop, lambda chain: store.state(key, lambda: vars(chain)))
 
 
 def check_prior(model: object, name: str) -> None:

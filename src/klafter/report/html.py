@@ -6,14 +6,13 @@ import base64
 import dataclasses
 import json
 import math
-import os
-import tempfile
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
+from klafter.graph.writing import check_place, write_text
 from klafter.report.bundle import bundle
 from klafter.report.facts import Facts, gather
 from klafter.report.network import MEMBERS
@@ -42,7 +41,7 @@ def report(model, path, *, held=None, title: str | None = None) -> Path:
     >>> report(model, "karate.html").name  # doctest: +SKIP
     'karate.html'
     """
-    path = check_folder(path)
+    check_place(path)
     return write_page(render(gather(model, held, title)), path)
 
 
@@ -108,30 +107,7 @@ def _short(number: float) -> float | int | None:
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
 
 
-def check_folder(path) -> Path:
-    """The path of a page whose folder is there."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent} to write {path.name} in; make it first.")
-    return path
-
-
 def write_page(text: str, path) -> Path:
     """Write a page in one go: a reader finds the old one or the new one, never a part."""
-    path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(text)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_text(path, text)
+    return Path(path)

@@ -80,8 +80,11 @@ class Chain:
         return self.draws or [recipe.engine.draw(graph, self.state)]
 
 
-def run_chain(graph: Graph, recipe: Recipe, callback, task: Task, stop) -> Chain:
-    """Begin or continue a chain; Ctrl-C, or a callback that returns True, ends all chains where they are."""
+def run_chain(graph: Graph, recipe: Recipe, callback, task: Task, stop, keep=None) -> Chain:
+    """Begin or continue a chain; Ctrl-C, or a callback that returns True, ends all chains where they are.
+
+    ``keep`` is given the chain after every sweep.
+    """
     rng = np.random.default_rng(task.seed)
     chain = begin(graph, recipe, task, rng) if task.chain is None else resume(task.chain, rng)
     burn = 0 if chain.n_sampled else max(0, recipe.n_burn - chain.n_burned)
@@ -102,6 +105,8 @@ def run_chain(graph: Graph, recipe: Recipe, callback, task: Task, stop) -> Chain
         finished = callback(Progress(stage, task.run, task.n_runs, first + t + 1, first + n_steps, value, size))
         if finished and stop is not None:
             stop.set()
+        if keep is not None:
+            keep(chain)
         return finished
 
     iterate(sweep, chain.state, n_steps, done, stop)

@@ -15,14 +15,19 @@ def n_workers(n_jobs: int | None, n_tasks: int) -> int:
     return max(1, min(asked, n_tasks))
 
 
-def run(job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None, stop=None) -> list:
+def run(
+    job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None, stop=None, keep: Callable | None = None
+) -> list:
     """``job(task, stop)`` for each task; kernels release the lock, so threads suffice.
 
-    Ctrl-C sets ``stop``: jobs under way return what they have, jobs not begun are left out.
+    Ctrl-C sets ``stop``: jobs under way return what they have, jobs not begun are left out. ``keep(t, result)`` is
+    called as each ends, perhaps from its own thread.
     """
     stop = threading.Event() if stop is None else stop
     if client is not None:
-        return client.gather([client.submit(job, task, None, pure=False) for task in tasks])
+        return _on_cluster(job, tasks, client, keep)
+    if keep is not None:
+        job, tasks = _kept(job, keep), list(enumerate(tasks))
     workers = n_workers(n_jobs, len(tasks))
     if workers == 1:
         return _in_turn(job, tasks, stop)
@@ -35,6 +40,26 @@ def run(job: Callable, tasks: Sequence, n_jobs: int | None = None, client=None, 
             stop.set()
             begun = [future for future in futures if not future.cancel()]
             return [future.result() for future in begun]
+
+
+def _kept(job: Callable, keep: Callable) -> Callable:
+    def kept(numbered, stop):
+        t, task = numbered
+        result = job(task, stop)
+        keep(t, result)
+        return result
+
+    return kept
+
+
+def _on_cluster(job: Callable, tasks: Sequence, client, keep: Callable | None) -> list:
+    futures = [client.submit(job, task, None, pure=False) for task in tasks]
+    if keep is not None:
+        from distributed import as_completed
+
+        for future, result in as_completed(futures, with_results=True):
+            keep(futures.index(future), result)
+    return client.gather(futures)
 
 
 def _in_turn(job: Callable, tasks: Sequence, stop: threading.Event) -> list:

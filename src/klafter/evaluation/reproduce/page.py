@@ -7,6 +7,7 @@ from pathlib import Path
 
 from klafter.evaluation.reproduce import sections
 from klafter.evaluation.reproduce.table1 import RESULTS, _path
+from klafter.graph.writing import write_text
 
 PARTS = ("table1", "figure1", "table2", "convergence")
 
@@ -40,5 +41,5 @@ def page(results=RESULTS, document=None, *, quick: bool = False) -> str:
     text = "\n\n".join(part.strip() for part in parts) + "\n"
     if document is not None:
         Path(document).parent.mkdir(parents=True, exist_ok=True)
-        Path(document).write_text(text, encoding="utf-8")
+        write_text(document, text)
     return text

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from klafter.graph.graph import Graph
+from klafter.graph.writing import write_file
 
 Groups = list[list[int]] | None  # the communities of each node
 
-# XML has no room for control characters, not even escaped
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+# XML has no room for control characters, not even escaped; readers of tables take some for the ends of lines
+_LOST = {
+    "xml": re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff\ud800-\udfff]"),
+    "rows": re.compile("[\x00\x0b-\x0d\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]"),
+}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the beginning of one
+LONG = 60  # characters of a label that a sentence shows
+
+
+class Shape(NamedTuple):
+    """How a file is written: its suffix, and whether cells stay as they are."""
+
+    suffix: str
+    raw: bool
 
 
 def write_graph(
-    graph: Graph, path: str | os.PathLike[str], memberships: Any = None, names: Sequence[str] | None = None
+    graph: Graph,
+    path: str | os.PathLike[str],
+    memberships: Any = None,
+    names: Sequence[str] | None = None,
+    *,
+    raw: bool = False,
 ) -> None:
     """Write a graph, perhaps with its communities, in the format that the suffix names.
 
@@ -38,6 +59,9 @@ def write_graph(
         them or -1, for programs that colour by one column. A node in none has an empty community in `.csv`.
     names : sequence of str, optional
         Names of the communities, such as a model's ``community_names_``: `community_name` of nodes, or a third column.
+    raw : bool
+        Cells of `.csv` and `.tsv` stay as they are. By default text that a spreadsheet would run as a formula, because
+        it begins with =, +, -, @ or a tab, gets an apostrophe in front.
 
     Examples
     --------
@@ -54,17 +78,7 @@ def write_graph(
         known = ", ".join(_WRITERS)
         raise ValueError(f"A graph is written as {known}; {place.name!r} ends in {place.suffix!r}. Change the suffix.")
     groups = None if memberships is None else _groups(graph, memberships)
-    replace_file(place, lambda temporary: write(graph, temporary, groups, list(names or [])))
-
-
-def replace_file(path: Path, write: Callable[[Path], None]) -> None:
-    """Write beside the place and then move there, so that nobody meets half a file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_file(place, lambda file: write(graph, file, groups, list(names or []), Shape(place.suffix.lower(), raw)))
 
 
 def _groups(graph: Graph, memberships: Any) -> list[list[int]]:
@@ -95,28 +109,39 @@ def _known(graph: Graph, i: int, groups: Groups, names: list[str]) -> dict[str, 
     return known
 
 
-def _write_xml(graph: Graph, path: Path, groups: Groups, names: list[str]) -> None:
+def _write_xml(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], shape: Shape) -> None:
     import networkx as nx
 
     found = nx.DiGraph() if graph.directed else nx.Graph()
-    labels = [_CONTROL.sub("?", str(graph.label(i))) for i in range(graph.n_nodes)]
+    labels = [_printable(str(graph.label(i)), shape) for i in range(graph.n_nodes)]
     for i, name in enumerate(labels):
-        known = {_CONTROL.sub("?", k): _plain(v) for k, v in _known(graph, i, groups, names).items()}
+        known = {_printable(k, shape): _plain(v, shape) for k, v in _known(graph, i, groups, names).items()}
         found.add_nodes_from([(name, known)])
     if len(found) < graph.n_nodes:
         raise ValueError("Some labels are the same as text, such as 1 and '1'; such files need different ones.")
     found.add_weighted_edges_from((labels[i], labels[j], value) for i, j, value in _links(graph))
-    if path.suffix.lower() == ".gexf":
-        nx.write_gexf(found, path)
-    else:
-        nx.write_graphml(found, path)
+    (nx.write_gexf if shape.suffix == ".gexf" else nx.write_graphml)(found, file)
 
 
-def _plain(value: object) -> bool | int | float | str:
-    return value if isinstance(value, (bool, int, float)) else _CONTROL.sub("?", str(value))
+def _plain(value: object, shape: Shape) -> bool | int | float | str:
+    return value if isinstance(value, (bool, int, float)) else _printable(str(value), shape)
 
 
-def _write_json(graph: Graph, path: Path, groups: Groups, names: list[str]) -> None:
+def _printable(text: str, shape: Shape) -> str:
+    """Text, refused where a file of this kind would give it back as another."""
+    if found := _LOST["rows" if shape.suffix in (".csv", ".tsv") else "xml"].search(text):
+        raise ValueError(
+            f"{_shortened(text)} has the control character {found[0]!r}, which a {shape.suffix} file cannot keep. "
+            "Write .json, or rename the node."
+        )
+    return text
+
+
+def _shortened(text: str) -> str:
+    return repr(text) if len(text) <= LONG else f"{text[:LONG]!r}..."
+
+
+def _write_json(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], shape: Shape) -> None:
     hidden = np.column_stack(graph.hidden.nonzero())
     document = {
         "directed": graph.directed,
@@ -127,24 +152,41 @@ def _write_json(graph: Graph, path: Path, groups: Groups, names: list[str]) -> N
         ],
         "hidden": [[graph.label(i), graph.label(j)] for i, j in hidden.tolist() if graph.directed or i < j],
     }
-    path.write_text(json.dumps(document, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
+    text = json.dumps(document, ensure_ascii=False, default=str)
+    if _SURROGATE.search(text):  # UTF-8 has no room for half a character
+        text = json.dumps(document, default=str)
+    file.write(f"{text}\n".encode())
 
 
-def _write_rows(graph: Graph, path: Path, groups: Groups, names: list[str]) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", lineterminator="\n")
-        if groups is None:
-            rows.writerow(["source", "target", "weight"])
-            rows.writerows((graph.label(i), graph.label(j), f"{value:.17g}") for i, j, value in _links(graph))
-        else:
-            rows.writerow(["node", "community", *(["name"] if names else [])])
-            for i, mine in enumerate(groups):
-                rows.writerows((graph.label(i), k, *names[k : k + 1]) for k in mine)
-                if not mine:
-                    rows.writerow([graph.label(i), "", *([""] if names else [])])
+def _write_rows(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], shape: Shape) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    try:
+        rows = csv.writer(text, delimiter="\t" if shape.suffix == ".tsv" else ",", lineterminator="\n")
+        rows.writerows([_cell(value, shape) for value in row] for row in _rows(graph, groups, names))
+    finally:
+        text.detach()  # the file stays open
 
 
-_WRITERS: dict[str, Callable[[Graph, Path, Groups, list[str]], None]] = {
+def _rows(graph: Graph, groups: Groups, names: list[str]) -> Iterator[Sequence[object]]:
+    if groups is None:
+        yield "source", "target", "weight"
+        yield from ((graph.label(i), graph.label(j), f"{value:.17g}") for i, j, value in _links(graph))
+        return
+    yield "node", "community", *(["name"] if names else [])
+    for i, mine in enumerate(groups):
+        yield from ((graph.label(i), k, *names[k : k + 1]) for k in mine)
+        if not mine:
+            yield graph.label(i), "", *([""] if names else [])
+
+
+def _cell(value: object, shape: Shape) -> str:
+    """A cell that no spreadsheet takes for a formula: text that looks like one begins with an apostrophe."""
+    text = _printable(str(value), shape)
+    harmless = shape.raw or not text.startswith(FORMULA) or _NUMBER.fullmatch(text)
+    return text if harmless else f"'{text}"
+
+
+_WRITERS: dict[str, Callable[[Graph, BinaryIO, Groups, list[str], Shape], None]] = {
     ".graphml": _write_xml,
     ".gexf": _write_xml,
     ".json": _write_json,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -72,6 +73,25 @@ class Outcome(NamedTuple):
     counts: bool  # whether the price of the cover is that of learned counts
 
 
+class Stand(NamedTuple):
+    """Where a search stands at the end of a step: enough to go on as if nothing had happened."""
+
+    found: Found
+    history: list[Step]
+    generator: Mapping  # the state of its bit generator
+    ended: bool
+
+
+def bare(outcome: Outcome) -> tuple:
+    """An outcome without its problem."""
+    return outcome[1:]
+
+
+def restored(problem: Problem, saved: Sequence) -> Outcome:
+    """The outcome of which ``saved`` is all but the problem."""
+    return Outcome(problem, *saved)
+
+
 def problem_of(settings: Settings, graph: Graph) -> Problem:
     """What the sparse engine is given."""
     return as_problem(
@@ -83,12 +103,20 @@ def problem_of(settings: Settings, graph: Graph) -> Problem:
     )
 
 
-def search(settings: Settings, graph: Graph, callback, task: Task, stop) -> Outcome:
-    """One search: communities, then off-diagonal affinities. From a point with such it goes on with these."""
+def search(
+    settings: Settings, graph: Graph, callback, task: Task, stop, stand: Stand | None = None, keep=None
+) -> Outcome:
+    """One search: communities, then off-diagonal affinities. From a point with such it goes on with these.
+
+    From a ``stand`` it goes on as if it had not been interrupted; ``keep`` is given a way to have one after every step.
+    """
     problem = problem_of(settings, graph)
     rng, begun = np.random.default_rng(task.seed), time.perf_counter()
-    history: list[Step] = []
+    history: list[Step] = [] if stand is None else list(stand.history)
     told = False  # to stop
+    if stand is not None:
+        rng.bit_generator.state, begun = stand.generator, begun - history[-1].seconds
+    made = max(0, len(history) - 1)  # steps, in an earlier run
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
         judge = partial(judged, settings.prior, problem, pool=pool)
 
@@ -101,19 +129,24 @@ def search(settings: Settings, graph: Graph, callback, task: Task, stop) -> Outc
 
         def done(t, found):
             nonlocal told
-            note(t + 1, found)
-            size = len(found.state.size)
-            told = bool(
-                callback(Progress("search", task.run, task.n_runs, t + 1, settings.max_iter, found.score, size))
-            )
+            t, size = made + t + 1, len(found.state.size)
+            note(t, found)
+            told = bool(callback(Progress("search", task.run, task.n_runs, t, settings.max_iter, found.score, size)))
             if told and stop is not None:  # the other searches are not to begin
                 stop.set()
-            return told or history[-2].objective - found.score <= settings.tol * abs(found.score)
+            ended = history[-2].objective - found.score <= settings.tol * abs(found.score)
+            if keep is not None and not told:
+                keep(lambda: Stand(found, history, rng.bit_generator.state, ended))
+            return told or ended
 
-        first = sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
-        found = judge(first)
-        note(0, found)
-        found = iterate(step, found, settings.max_iter, done, stop)
+        if stand is not None:
+            found = stand.found
+        else:
+            first = sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
+            found = judge(first)
+            note(0, found)
+        n_steps = 0 if stand is not None and stand.ended else settings.max_iter - made
+        found = iterate(step, found, n_steps, done, stop)
         converged = len(history) <= settings.max_iter
         if not (told or (stop is not None and stop.is_set())):
             last = min(found, *endings(settings, problem, found, rng, pool), key=lambda each: each.score)
