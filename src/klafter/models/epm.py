@@ -83,7 +83,7 @@ class EPM(Sampler):
         n_draws: int = 500,
         n_chains: int = 1,
         max_draws: int = 100,
-        structure: float = 0.0,
+        structure: float | str = 0.0,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -72,7 +72,7 @@ class MMSB(Sampler):
         n_draws: int = 300,
         n_chains: int = 1,
         max_draws: int = 100,
-        structure: float = 0.0,
+        structure: float | str = 0.0,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
