@@ -307,7 +307,7 @@ def test_epm_leaves_out_only_loadings_that_say_nothing(graph):
         (IRM(family="gaussian"), "one of 'bernoulli', 'poisson'"),
         (MMSB(n_communities=0), "n_communities to be a whole number of at least 1"),
         (MMSB(alpha=0), "alpha to be a finite number above 0"),
-        (MMSB(structure=-1), "structure to be a finite number of at least 0"),
+        (MMSB(structure=-1), "structure to be a finite number of at least 0 or 'auto'"),
         (IRM(max_draws=0), "max_draws"),
     ],
 )

@@ -24,7 +24,7 @@ def compare(
     fraction: float = 0.2,
     *,
     baselines: bool = True,
-    structure: float | Sequence[float] | None = None,
+    structure: float | str | Sequence[float | str] | None = None,
     random_state: int = 0,
     results=None,
     callback: Callable | None = None,
@@ -46,9 +46,9 @@ def compare(
         Share of the dyads to hide.
     baselines : bool
         Whether the trivial baselines stand in the table.
-    structure : float or sequence of float, optional
-        Weight of the structural expert, given to every model that can have it (0: to none); None leaves each its own.
-        With several weights each model stands in the table with each of them, from one fit.
+    structure : float, "auto", or sequence of these, optional
+        Weight of the structural expert, given to every model that can have it (0: to none); None leaves each its own,
+        "auto" lets each learn it. With several weights each model stands in the table with each of them, from one fit.
     random_state : int
         Seed of the first split.
     results : path, optional
@@ -89,7 +89,7 @@ def compare(
 
 def _runs(contestants: dict, baselines: bool, structure, seed: int, train: Graph, held) -> Iterator[tuple]:
     """(name, what was run, how to run it) of every model and baseline on one split."""
-    levels = structure if isinstance(structure, Sequence) else [structure]
+    levels = structure if _several(structure) else [structure]
     for name, model in contestants.items():
         fits: dict[str, tuple] = {}
         seen: set[str] = set()
@@ -99,7 +99,7 @@ def _runs(contestants: dict, baselines: bool, structure, seed: int, train: Graph
             if key in seen:  # a model that cannot have the expert stands in the table once
                 continue
             seen.add(key)
-            full_name = f"{name} + {level:g} expert" if level and len(levels) > 1 else name
+            full_name = f"{name} + {_weight(level)} expert" if level and len(levels) > 1 else name
             yield full_name, key, partial(_run_model, ready, train, held, fits)
     if baselines:
         for name, score in BASELINES.items():
@@ -142,6 +142,14 @@ def _run_baseline(score: Callable, train: Graph, held) -> dict:
 
 
 def _title(graph: Graph, protocol: str, fraction: float, structure) -> str:
-    one = structure is not None and not isinstance(structure, Sequence)
-    expert = f", structural expert {f'at {structure:g}' if structure else 'off'} for all" if one else ""
+    one = structure is not None and not _several(structure)
+    expert = f", structural expert {f'at {_weight(structure)}' if structure else 'off'} for all" if one else ""
     return f"{graph!r}, {PROTOCOL_NAMES[protocol]}, {fraction:.0%} hidden{expert}"
+
+
+def _several(structure) -> bool:
+    return isinstance(structure, Sequence) and not isinstance(structure, str)
+
+
+def _weight(structure: float | str) -> str:
+    return "learned" if structure == "auto" else f"{structure:g}"

@@ -61,7 +61,7 @@ def _value(value) -> str:
     return repr(list(value)) if isinstance(value, (tuple, np.ndarray)) else repr(value)
 
 
-def prepared(model, seed: int, structure: float | None):
+def prepared(model, seed: int, structure: float | str | None):
     """A fresh copy with a seed if it has none, and with the structural expert at the weight given."""
     if not hasattr(model, "get_params"):
         return model
@@ -74,7 +74,7 @@ def prepared(model, seed: int, structure: float | None):
     return model
 
 
-def set_structure(model, structure: float) -> None:
+def set_structure(model, structure: float | str) -> None:
     """Give the structural expert to a model, or to the one inside it; a model without the parameter is left alone."""
     params = model.get_params(deep=False)
     if "structure" in params:

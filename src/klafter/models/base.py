@@ -29,7 +29,7 @@ from klafter.models.places import Choice, first_choices, places
 from klafter.models.publish import Fitted, publish
 from klafter.models.stability import community_stability, hide_links, mean_best_f1
 from klafter.prediction.ranking import best_pairs, near_of
-from klafter.prediction.structure import Expert, Neighbourhoods, expert_logits, fit_expert
+from klafter.prediction.structure import STEADY, Blend, Expert, Weights, fit_expert
 from klafter.search.blas import one_blas_thread
 from klafter.search.progress import Callback, Step
 
@@ -164,7 +164,8 @@ class NetworkModel(Exports):
 
     def _forget(self) -> None:
         """What was worked out for predictions is of an earlier fit."""
-        self._expert: tuple[Neighbourhoods, Expert | None] | None = None
+        self._expert: Expert | None = None
+        self._weights: tuple[Weights, Weights] | None = None
         self._posterior_draws: Sequence[Draw] | None = None
         self._matched: list[np.ndarray] | None = None
 
@@ -212,24 +213,28 @@ class NetworkModel(Exports):
         return total / len(self.draws_)
 
     def _with_structure(self, p: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """The mean of the model's log odds and those of the structural expert, which count ``structure`` times.
+        """The probabilities shown, from the model's own and the structural expert."""
+        blend = self._blend(pairs)
+        return p if blend is None else np.asarray(expit(blend.log_odds(logit(np.clip(p, 1e-12, 1 - 1e-12)))))
 
-        A sum would rank pairs the same way, but count twice what both have seen.
-        """
-        theirs = self._expert_logits(pairs)
-        if theirs is None:
-            return p
-        own = logit(np.clip(p, 1e-12, 1 - 1e-12))
-        return np.asarray(expit((own + self.structure * theirs) / (1 + self.structure)))
-
-    def _expert_logits(self, pairs: np.ndarray) -> np.ndarray | None:
-        """The log odds of the structural expert, if it is asked and has links to learn from."""
-        if not self.structure or not len(pairs):
+    def _blend(self, pairs: np.ndarray) -> Blend | None:
+        """How model and structural expert make log odds, if the expert is asked and has links to learn from."""
+        if self.structure == 0 or not len(pairs):
             return None
         if self._expert is None:
             self._expert = fit_expert(self.graph_, np.random.default_rng(0))
-        near, expert = self._expert
-        return None if expert is None else expert_logits(near, expert, pairs)
+        if self._expert is None:
+            return None
+        if self.structure != "auto":
+            return self._expert.mean(pairs, self.structure)
+        if self._weights is None:
+            from klafter.prediction.left_out import left_out_log_odds
+
+            own = left_out_log_odds(self, self._expert.sample.pairs, self._expert.sample.linked)
+            if own is None:
+                return self._expert.mean(pairs, STEADY)
+            self._weights = self._expert.combine(own)
+        return self._expert.blend(pairs, self._weights)
 
     def predict(self, pairs: Any) -> np.ndarray:
         """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight.

@@ -25,8 +25,12 @@ def check_integer(model: object, name: str, low: int, *, optional: bool = False,
         _refuse(model, name, f"a whole number of at least {low}{others}")
 
 
-def check_real(model: object, name: str, low: float = -np.inf, *, strict: bool = False) -> None:
+def check_real(
+    model: object, name: str, low: float = -np.inf, *, strict: bool = False, or_else: str | None = None
+) -> None:
     value = getattr(model, name)
+    if or_else is not None and value == or_else:
+        return
     if (
         isinstance(value, bool)
         or not isinstance(value, Real)
@@ -35,7 +39,7 @@ def check_real(model: object, name: str, low: float = -np.inf, *, strict: bool =
         or (strict and value == low)
     ):
         bound = "" if low == -np.inf else f" {'above' if strict else 'of at least'} {low:g}"
-        _refuse(model, name, f"a finite number{bound}")
+        _refuse(model, name, f"a finite number{bound}{'' if or_else is None else f' or {or_else!r}'}")
 
 
 def check_running(model: object) -> None:

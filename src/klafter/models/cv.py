@@ -124,9 +124,10 @@ class KLafterCV(NetworkModel):
         return cls(penalties, cv=folds, eliminate=False, estimator=estimator, n_jobs=n_jobs, random_state=random_state)
 
     @property
-    def structure(self) -> float:
+    def structure(self) -> float | str:
         """Weight of the structural expert, that of ``estimator``."""
-        return float(self._estimator().structure)
+        found: float | str = self._estimator().structure
+        return found
 
     def _estimator(self) -> Any:
         return KLafter() if self.estimator is None else self.estimator

@@ -78,9 +78,10 @@ class KLafter(Growing):
     bridges : bool
         Whether the sparse engine, when its search has ended, adds affinities between communities where they pay. The
         dense engine has them all.
-    structure : float
-        Weight of the structural expert beside the model in predictions of 0/1 links, whose log odds are averaged;
-        0 turns it off.
+    structure : float or "auto"
+        What the structural expert counts beside the model in predictions of links. "auto" learns its weight, that of
+        the model, and whether probabilities are too timid, from visible links that each are predicted without
+        themselves. A number is the weight in the mean of log odds; 0 leaves the model alone.
     n_init : int or "auto"
         Restarts: the best gives the communities, predictions average all. The best is the one with the lowest
         objective, communities paying for their affinities by Laplace's method (on networks of a few dozen nodes only
@@ -152,7 +153,7 @@ class KLafter(Growing):
         degree_prior: float = 5.0,
         prior: str = "auto",
         bridges: bool = True,
-        structure: float = 0.5,
+        structure: float | str = "auto",
         n_init: int | str = "auto",
         n_smooth: int | str = "auto",
         n_communities: int | None = None,
@@ -204,8 +205,9 @@ class KLafter(Growing):
         check_choice(self, "link", ("auto", "logit", "cloglog", "exposure"))
         check_choice(self, "prior", ("auto", "counts", "buffet"))
         check_choice(self, "bridges", (True, False))
-        for name in ("temperature", "structure", "tol"):
+        for name in ("temperature", "tol"):
             check_real(self, name, low=0.0)
+        check_real(self, "structure", low=0.0, or_else="auto")
         for name in ("weight_scale", "offdiagonal_scale", "degree_prior"):
             check_real(self, name, low=0.0, strict=True)
         check_real(self, "penalty")

@@ -45,8 +45,8 @@ class Sampler(NetworkModel):
         Chains, each from its own start. Four, of which R-hat can be told, share the draws that predictions average.
     max_draws : int
         Most draws that a chain keeps for predictions.
-    structure : float
-        Weight, in log odds, of the structural expert in predictions; 0 turns it off.
+    structure : float or "auto"
+        Weight, in log odds, of the structural expert in predictions, learned if "auto"; 0 turns it off.
     warm_start : bool
         Whether ``fit``, called again on the same graph, continues each chain for another ``n_draws`` sweeps.
     n_jobs : int, optional
@@ -83,7 +83,7 @@ class Sampler(NetworkModel):
     n_draws: int = 125
     n_chains: int = 4
     max_draws: int = 50
-    structure: float = 0.0
+    structure: float | str = 0.0
     warm_start: bool = False
     n_jobs: int | None = None
     random_state: Any = None
@@ -173,7 +173,7 @@ class Sampler(NetworkModel):
         check_integer(self, "n_burn", 0)
         for name in ("n_draws", "n_chains", "max_draws"):
             check_integer(self, name, 1)
-        check_real(self, "structure", low=0.0)
+        check_real(self, "structure", low=0.0, or_else="auto")
         if graph.n_nodes < 2:
             raise ValueError(f"{type(self).__name__} needs at least two nodes; this graph has {graph.n_nodes}.")
         if self.warm_start and hasattr(self, "graph_"):

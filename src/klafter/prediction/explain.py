@@ -1,9 +1,9 @@
 """Why a link is likely: the log odds that predictions show, taken apart so that the parts add up to them.
 
-A prediction averages the probabilities of all draws, P = mean p(x), and then log odds with those of the structural
-expert:
+A prediction averages the probabilities of all draws, P = mean p(x), and adds to their log odds what the structural
+expert says, with the weights that the visible links have given to both:
 
-    log odds shown = (logit P + structure * expert) / (1 + structure)
+    log odds shown = a + b logit P + c expert
 
 Each draw takes its x apart: where it starts, its degree factors, its terms. From the start, where every dyad is alike,
 all draws go the whole way together, factors first. On each small step logit P changes by
@@ -105,14 +105,15 @@ def explain(model, pairs: np.ndarray) -> list[Explanation]:
     """The explanations of some dyads, given as rows (i, j)."""
     draws, usual = model._prediction_draws(), _usual(model)
     covariates, matches = list(model.graph_.covariates.values()), model._matches()
-    probabilities, expert = model._probability(pairs), model._expert_logits(pairs)
+    probabilities, blend = model._probability(pairs), model._blend(pairs)
     told = []
     for t, (i, j) in enumerate(pairs.tolist()):
         taken = [draw.parts(i, j, covariates, usual) for draw in draws]
         reasons = take_apart(taken, lambda x: model._response().probability(x, model.precision_), matches)
-        if expert is not None:
-            reasons = {reason: value / (1 + model.structure) for reason, value in reasons.items()}
-            reasons[Reason(EXPERT)] = model.structure / (1 + model.structure) * float(expert[t])
+        if blend is not None:
+            reasons = {reason: float(blend.model[t]) * value for reason, value in reasons.items()}
+            reasons[Reason(OFFSET)] += float(blend.offset[t])
+            reasons[Reason(EXPERT)] = float(blend.neighbourhood[t])
         told.append(_tell(model, i, j, float(probabilities[t]), reasons))
     return told
 

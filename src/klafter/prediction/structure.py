@@ -1,131 +1,180 @@
-"""The structural expert: what the neighbourhood of a pair says about its link, learned from the visible pairs.
+"""The structural expert: what the surroundings of a pair say about its link, and how much that counts beside the model.
 
-A logistic regression, quadratic in
-    log resource allocation      sum over common neighbours m of 1 / degree_m
-    log paths of length three    sum over links u - v with u next to i and v next to j, of 1 / sqrt(degree_u degree_v)
-    log degree product
-each computed without the pair itself, so that a linked pair looks like an unlinked one. It speaks only in predictions.
+Extremely randomised trees (Geurts, Ernst, Wehenkel 2006), each grown on a part of the pairs, learn from visible links,
+each with its own link taken out, against visible non-links. What the trees that did not see a pair say of it, e, and
+what the model says of it without its own link, m, then make one logistic regression with weights of at least 0,
+
+    log odds = a + b m + c e,
+
+which decides how much either counts and whether probabilities are too timid or too bold. A pair with an end that has no
+other link has a regression of its own, without m: of such an end a model knows only that it has no links.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from klafter.graph import Graph
 from klafter.graph.units import distinct
-from klafter.prediction.structure_kernels import walk_pairs
+from klafter.prediction.features import BARE, Neighbourhoods
 
-FLOOR = 1e-2  # added before the logarithm
 MIN_LINKS = 5
-MAX_LINKS, MAX_NONLINKS = 20_000, 60_000  # training pairs: all of a small graph, a sample of a large one
+MAX_LINKS, MAX_NONLINKS = 5_000, 30_000  # training pairs: all links of a small graph, a sample of a large one
+FEWEST_NONLINKS, NONLINKS = 3_000, 10  # in all, and for each link
+TREES, LEAF, TRIED = 100, 5, 0.5
+BAG, ODDS = 0.632, 5.0  # share of the links that a tree sees, and non-links for each of them
+EDGE = 1e-3  # votes nearer to 0 or 1 count as so near
+PRIOR, RIDGE = (0.6, 0.5), 10.0  # of the weights of model and expert
+STEADY = 0.5  # weight of the expert beside a model that cannot say what it thinks of a pair without its link
 
 
-class Expert(NamedTuple):
-    """The fitted regression: standardisation, coefficients and intercept."""
+class Sample(NamedTuple):
+    """Visible pairs to learn from, links first."""
 
-    centre: np.ndarray
-    spread: np.ndarray
-    coefficients: np.ndarray
+    pairs: np.ndarray  # (m, 2)
+    linked: np.ndarray  # (m,), 1 or 0
+    weight: np.ndarray  # (m,), visible dyads that each stands for
+
+
+class Weights(NamedTuple):
+    """Of one regression."""
+
     intercept: float
+    model: float
+    expert: float
 
 
-class Neighbourhoods:
-    """What the features of any pair are read from, with the pair's own link taken out."""
+class Blend(NamedTuple):
+    """Log odds shown = model * (the model's own) + offset + neighbourhood, each (m,)."""
 
-    def __init__(self, links: sparse.csr_array):
-        a = sparse.csr_array((links != 0).astype(float))
-        both = sparse.csr_array(a.maximum(a.T))
-        self.directed_links = a
-        self.indptr, self.indices = both.indptr.astype(np.int64), both.indices.astype(np.int64)
-        self.sent, self.received = np.asarray(a.sum(axis=1)).ravel(), np.asarray(a.sum(axis=0)).ravel()
-        self.half = 1.0 / np.sqrt(np.maximum(np.diff(self.indptr), 1.0))
-        self.around = both @ self.half
+    model: np.ndarray
+    offset: np.ndarray
+    neighbourhood: np.ndarray
 
-    def features(self, pairs: np.ndarray) -> np.ndarray:
-        """(m, 3): log resource allocation, log paths of length three, log degree product."""
-        pairs = np.ascontiguousarray(pairs, dtype=np.int64).reshape(-1, 2)
-        i, j = pairs.T
-        found = walk_pairs(self.indptr, self.indices, self.half, pairs, np.argsort(i, kind="stable"))
-        allocation, paths, linked = found.T
-        through = self.half[j] * self.around[j] + self.half[i] * self.around[i] - self.half[i] * self.half[j]
-        paths = np.maximum(paths - linked * through, 0.0)
-        own = np.asarray(self.directed_links[i, j]).ravel()
-        product = (self.sent[i] - own + 1.0) * (self.received[j] - own + 1.0)
-        return np.column_stack([np.log(allocation + FLOOR), np.log(paths + FLOOR), np.log(product)])
+    def log_odds(self, own: np.ndarray) -> np.ndarray:
+        return self.model * own + self.offset + self.neighbourhood
 
 
-def _design(features: np.ndarray) -> np.ndarray:
-    """Linear, square and product terms."""
-    a, b, c = features.T
-    return np.column_stack([a, b, c, a * a, b * b, c * c, a * b, a * c, b * c])
+class Expert:
+    """Trees fitted to the visible pairs of a graph."""
+
+    def __init__(self, graph: Graph, sample: Sample):
+        self.near, self.sample = Neighbourhoods(graph.links, directed=graph.directed), sample
+        features = self.near.features(sample.pairs)
+        self.bare = features[:, BARE] == 0.0
+        self.trees, self.left_out = _grow(features, sample.linked)
+        self.alone = self.combine(None)
+
+    def log_odds(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the trees say of each pair, and which pairs have an end without any other link."""
+        features = self.near.features(pairs)
+        rows = features.astype(np.float32)
+        return _log_odds(np.mean([_vote(tree, rows) for tree in self.trees], axis=0)), features[:, BARE] == 0.0
+
+    def combine(self, own: np.ndarray | None) -> tuple[Weights, Weights]:
+        """Weights for pairs whose ends have other links, and for the rest; ``own`` is what the model says, left out."""
+        usual = self._weights(~self.bare, own)
+        enough = self.sample.linked[self.bare].sum() >= MIN_LINKS
+        return usual, self._weights(self.bare, None) if enough else usual
+
+    def _weights(self, some: np.ndarray, own: np.ndarray | None) -> Weights:
+        columns = [self.left_out[some]] if own is None else [own[some], self.left_out[some]]
+        prior = np.array(PRIOR if own is not None else (1.0,))
+        found = _logistic(np.column_stack(columns), self.sample.linked[some], self.sample.weight[some], prior)
+        return Weights(found[0], 0.0 if own is None else found[1], found[-1])
+
+    def blend(self, pairs: np.ndarray, weights: tuple[Weights, Weights]) -> Blend:
+        """What the weights make of some pairs; a neighbourhood as pairs have it on average counts for nothing."""
+        said, bare = self.log_odds(pairs)
+        intercept, model, expert = np.where(bare, *(np.array(w)[:, None] for w in weights[::-1]))
+        usual = float(np.average(self.left_out, weights=self.sample.weight))
+        return Blend(model, intercept + expert * usual, expert * (said - usual))
+
+    def mean(self, pairs: np.ndarray, structure: float) -> Blend:
+        """The mean of log odds, the expert counted ``structure`` times: a sum would count twice what both saw."""
+        alone = self.blend(pairs, self.alone)
+        share = structure / (1.0 + structure)
+        return Blend(np.full(len(pairs), 1.0 - share), share * alone.offset, share * alone.neighbourhood)
 
 
-def fit_expert(graph: Graph, rng) -> tuple[Neighbourhoods, Expert | None]:
+def fit_expert(graph: Graph, rng: np.random.Generator) -> Expert | None:
     """The expert of a graph, or None where there are too few links to learn from."""
-    near = Neighbourhoods(graph.links)
     links, nonlinks = visible_links(graph, rng), visible_nonlinks(graph, rng)
     if len(links) < MIN_LINKS or len(nonlinks) < MIN_LINKS:
-        return near, None
-    design = _design(near.features(np.vstack([links, nonlinks])))
-    y = np.repeat([1.0, 0.0], [len(links), len(nonlinks)])
-    weight = np.where(y > 0, graph.n_links / len(links), (graph.n_dyads - graph.n_links) / len(nonlinks))
-    centre, spread = np.average(design, axis=0, weights=weight), design.std(axis=0) + 1e-9
-    beta = _logistic((design - centre) / spread, y, weight)
-    return near, Expert(centre, spread, beta[1:], float(beta[0]))
+        return None
+    linked = np.repeat([1.0, 0.0], [len(links), len(nonlinks)])
+    weight = np.where(linked > 0, graph.n_links / len(links), (graph.n_dyads - graph.n_links) / len(nonlinks))
+    return Expert(graph, Sample(np.vstack([links, nonlinks]), linked, weight))
 
 
-def expert_logits(near: Neighbourhoods, expert: Expert, pairs: np.ndarray) -> np.ndarray:
-    """What the expert alone thinks of each pair, in log odds."""
-    design = (_design(near.features(pairs)) - expert.centre) / expert.spread
-    return expert.intercept + design @ expert.coefficients
+def _grow(features: np.ndarray, linked: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """The trees, and the log odds of each pair by those that did not see it."""
+    from sklearn.tree import ExtraTreeClassifier
+
+    rng, rows = np.random.default_rng(0), features.astype(np.float32)
+    links, nonlinks = np.flatnonzero(linked > 0), np.flatnonzero(linked == 0)
+    n_links = max(1, round(BAG * len(links)))
+    n_nonlinks = max(1, min(round(BAG * len(nonlinks)), round(ODDS * n_links)))
+    trees, votes, asked = [], np.zeros(len(rows)), np.zeros(len(rows))
+    for seed in range(TREES):
+        bag = np.concatenate(
+            [rng.choice(links, n_links, replace=False), rng.choice(nonlinks, n_nonlinks, replace=False)]
+        )
+        tree = ExtraTreeClassifier(min_samples_leaf=LEAF, max_features=TRIED, random_state=seed)
+        trees.append(tree.fit(rows[bag], linked[bag], check_input=False))
+        outside = np.ones(len(rows), bool)
+        outside[bag] = False
+        votes[outside] += _vote(tree, rows[outside])
+        asked += outside
+    return trees, _log_odds(votes / np.maximum(asked, 1))
 
 
-def _logistic(design: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float = 1.0) -> np.ndarray:
-    """Ridge logistic regression by Newton's method: a dozen 10 x 10 solves."""
+def _vote(tree: Any, rows: np.ndarray) -> np.ndarray:
+    return np.asarray(tree.predict_proba(rows, check_input=False)[:, 1])
+
+
+def _log_odds(votes: np.ndarray) -> np.ndarray:
+    return np.asarray(logit(np.clip(votes, EDGE, 1 - EDGE)))
+
+
+def _logistic(design: np.ndarray, y: np.ndarray, weight: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Intercept and weights of at least 0, drawn to ``prior``."""
+    from scipy.optimize import minimize
+
     x = np.column_stack([np.ones(len(y)), design])
-    beta = np.zeros(x.shape[1])
-    beta[0] = np.log(np.average(y, weights=weight) / (1 - np.average(y, weights=weight)))
-    penalty = np.array([1e-9] + [ridge] * design.shape[1])
 
-    def value(b):
-        eta = x @ b
-        return (weight * (np.logaddexp(0.0, eta) - y * eta)).sum() + 0.5 * (penalty * b * b).sum()
+    def loss(beta: np.ndarray) -> tuple[float, np.ndarray]:
+        eta, away = x @ beta, beta[1:] - prior
+        slope = x.T @ (weight * (expit(eta) - y))
+        slope[1:] += RIDGE * away
+        return float((weight * (np.logaddexp(0.0, eta) - y * eta)).sum() + 0.5 * RIDGE * (away**2).sum()), slope
 
-    here = value(beta)
-    for _ in range(50):
-        p = expit(x @ beta)
-        slope = x.T @ (weight * (p - y)) + penalty * beta
-        curve = (x * (weight * p * (1 - p))[:, None]).T @ x + np.diag(penalty)
-        step = np.linalg.solve(curve, slope)
-        while (there := value(beta - step)) > here + 1e-12 * abs(here):
-            step /= 2
-        beta, fall, here = beta - step, here - there, there
-        if fall < 1e-9 * abs(here):
-            break
-    return beta
+    bounds = [(None, None), *[(0.0, None)] * len(prior)]
+    return np.asarray(minimize(loss, np.append(0.0, prior), jac=True, bounds=bounds, method="L-BFGS-B").x)
 
 
-def visible_links(graph: Graph, rng) -> np.ndarray:
+def visible_links(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     """Linked dyads, at most MAX_LINKS of them."""
     coo = sparse.coo_array(graph.links if graph.directed else sparse.triu(graph.links, 1))
-    pairs = np.column_stack([coo.row, coo.col]).astype(np.int64)
-    return pairs if len(pairs) <= MAX_LINKS else pairs[np.sort(rng.choice(len(pairs), MAX_LINKS, replace=False))]
+    return _some(np.column_stack([coo.row, coo.col]).astype(np.int64), MAX_LINKS, rng)
 
 
-def visible_nonlinks(graph: Graph, rng) -> np.ndarray:
-    """Observed dyads without a link: all of a small graph, a sample of a large one."""
+def visible_nonlinks(graph: Graph, rng: np.random.Generator) -> np.ndarray:
+    """Observed dyads without a link: NONLINKS for each link, or all where there are no more."""
     n = graph.n_nodes
-    if n * (n - 1) <= 2 * MAX_NONLINKS:
-        pairs = np.argwhere(~np.eye(n, dtype=bool))
-    else:
-        pairs = rng.integers(0, n, (MAX_NONLINKS * 5 // 4, 2))
-    if not graph.directed:
-        units = distinct(np.minimum(*pairs.T) * n + np.maximum(*pairs.T))
-        pairs = np.column_stack(np.divmod(units, n))
+    wanted = min(max(FEWEST_NONLINKS, NONLINKS * graph.n_links), MAX_NONLINKS)
+    few = n * (n - 1) <= 4 * wanted
+    pairs = np.argwhere(~np.eye(n, dtype=bool)) if few else rng.integers(0, n, (3 * wanted, 2))
+    low, high = pairs.T if graph.directed else (np.minimum(*pairs.T), np.maximum(*pairs.T))
+    pairs = np.column_stack(np.divmod(distinct(low * n + high), n))
     taken = graph.links.astype(bool) + graph.hidden
     free = (pairs[:, 0] != pairs[:, 1]) & ~np.asarray(taken[pairs[:, 0], pairs[:, 1]]).ravel()
-    return pairs[free][:MAX_NONLINKS] if n * (n - 1) > 2 * MAX_NONLINKS else pairs[free]
+    return _some(pairs[free], wanted, rng)
+
+
+def _some(pairs: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    return pairs if len(pairs) <= most else pairs[np.sort(rng.choice(len(pairs), most, replace=False))]
