@@ -39,7 +39,5 @@ def skip_children(visit):
 
 def setup(app):
     """Offer the renderer by the name mathml."""
-    app.add_html_math_renderer(
-        "mathml", (skip_children(write_inline), leave), (skip_children(write_block), leave)
-    )
+    app.add_html_math_renderer("mathml", (skip_children(write_inline), leave), (skip_children(write_block), leave))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -44,5 +44,6 @@ def test_images_and_linked_pages_exist():
 def test_tables_are_those_of_the_saved_measurements(name):
     tables = runpy.run_path(str(ROOT / "benchmarks" / "results_table.py"))
     page = (ROOT / name).read_text(encoding="utf-8")
-    assert name in tables["PAGES"] and "<!-- results: " in page
+    assert name in tables["PAGES"]
+    assert "<!-- results: " in page
     assert page == tables["filled"](page), "run: python benchmarks/results_table.py --write"

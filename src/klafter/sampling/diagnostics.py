@@ -10,7 +10,7 @@ import numpy as np
 
 
 def effective_sample_size(trace) -> float:
-    """How many independent draws the trace is worth for its mean.
+    """The effective number of independent draws of a trace, for its mean.
 
     Parameters
     ----------

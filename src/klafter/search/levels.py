@@ -17,7 +17,7 @@ from klafter.search.dense.weights import ROUGH, fit_weights
 from klafter.search.moves.merge import propose_merge
 from klafter.search.moves.proposal import Proposal
 
-WORTH = 2.0  # nats that a member of the smaller community must gain from being apart, on average, to be shown so
+WORTH = 2.0  # nats that each member of the smaller community must add to F, on average, for two to be shown apart
 FEW = 12  # communities up to which all pairs are tried
 NEAREST = 4  # partners of each that are tried beyond
 
