@@ -82,7 +82,7 @@ bench: install $(RIVALS)/.ready
 	$(RIVALS)/bin/python benchmarks/networks.py $(NETWORKS)
 	$(RIVALS)/bin/python benchmarks/compare.py --networks $(NETWORKS)
 	$(RIVALS)/bin/python benchmarks/communities.py
-	$(BIN)/python benchmarks/results_table.py
+	$(BIN)/python benchmarks/results_table.py --write
 
 clean:
 	rm -rf $(VENV) $(RIVALS) build dist demo docs/_build docs/generated docs/gallery docs/sg_execution_times.rst

@@ -1,14 +1,66 @@
-"""Fill the results section of README.md from the saved measurements.
+"""The tables of README.md and docs, from the saved measurements.
 
-python benchmarks/results_table.py
+    python benchmarks/results_table.py            print them
+    python benchmarks/results_table.py --write    put them between the markers of the pages
+
+A page marks the place of a table with <!-- results: NAME --> and <!-- /results -->. Measurements whose file is listed
+in results/earlier.json, unchanged since, were made by earlier code, and their tables say so.
 """
 
+import argparse
+import hashlib
 import json
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+PLACE = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- /results -->)", re.DOTALL)
+
+
+def fingerprint(name: str) -> str:
+    """What a saved file holds, in short."""
+    return hashlib.sha256((RESULTS / name).read_bytes()).hexdigest()[:16]
+
+
+def earlier(*names: str) -> list[str]:
+    """A sentence if one of the saved files is of earlier code."""
+    listed = json.loads((RESULTS / "earlier.json").read_text())
+    old = [name for name in names if (RESULTS / name).exists() and listed["files"].get(name) == fingerprint(name)]
+    return [listed["sentence"], ""] if old else []
+
+
+def communities() -> list[str]:
+    """Known communities, KLafter beside rivals: means over networks, for each kind of them."""
+    saved = json.loads((RESULTS / "communities.json").read_text())
+    found = {(row["method"], row["network"]): row for row in saved["rows"] if row["runs"]}
+    networks = list(dict.fromkeys(network for _, network in found))
+    kinds = {
+        "labelled": [name for name in networks if not name.startswith(("lfr_", "amazon"))],
+        "LFR": [name for name in networks if name.startswith("lfr_")],
+    }
+    every = [*kinds["labelled"], *kinds["LFR"]]
+    methods = [m for m in dict.fromkeys(m for m, _ in found) if all((m, x) in found for x in every)]
+    parts = {kind: names for kind, names in kinds.items() if names}
+    sizes = ", ".join(f"{len(names)} {kind if kind == 'LFR' else 'with labels'}" for kind, names in parts.items())
+    lines = [f"Known communities, their number unknown to all methods; means over networks ({sizes}):", ""]
+    titles = [f"{kind}: {name}" for kind in parts for name in ("ONMI", "average F1", "in a community")]
+    lines += ["| method | " + " | ".join(titles) + " | CPU s |", "|---|" + "---|" * (len(titles) + 1)]
+
+    def mean(method: str, names: list[str], measure: str) -> float:
+        return sum(found[method, name][measure] for name in names) / len(names)
+
+    first = next(iter(parts.values()))
+    for method in sorted(methods, key=lambda method: -mean(method, first, "onmi")):
+        cells = [
+            f"{mean(method, names, measure):.3f}"
+            for names in parts.values()
+            for measure in ("onmi", "average_f1", "coverage")
+        ]
+        seconds = mean(method, every, "cpu_seconds")
+        lines.append(f"| {method} | " + " | ".join(cells) + f" | {seconds:.1f} |")
+    note = f" {saved['note']}." if "note" in saved else ""
+    return [*lines, "", f"`{saved['command']}`.{note}", "", *earlier("communities.json")]
 
 
 def quality() -> list[str]:
@@ -25,7 +77,13 @@ def quality() -> list[str]:
             error = f" ± {row['standard_error']:.3f}" if row["standard_error"] is not None else ""
             mean = sum(seconds) / len(seconds)
             lines.append(f"| {network} | {label} | {row['splits']} | {row['auc']:.3f}{error} | {mean:.1f} |")
-    return [*lines, "", f"`{saved['command']}`; seconds are CPU time, on a shared machine.", ""]
+    return [
+        *lines,
+        "",
+        f"`{saved['command']}`; seconds are CPU time, on a shared machine.",
+        "",
+        *earlier("quality.json"),
+    ]
 
 
 def remaining() -> list[str]:
@@ -51,7 +109,7 @@ def remaining() -> list[str]:
     for name in next(iter(parts.values()))["settings"]:
         rows = [part["settings"][name] for part in parts.values()]
         lines.append(f"| {name} | " + " | ".join(f"{r['auc']:.4f}, {r['cpu_seconds']:.1f}" for r in rows) + " |")
-    return [*lines, "", f"`{saved['command']}`", ""]
+    return [*lines, "", f"`{saved['command']}`", "", *earlier("remaining.json")]
 
 
 def siblings() -> list[str]:
@@ -78,7 +136,13 @@ def siblings() -> list[str]:
         ]
         lines.append(f"| {model} | " + " | ".join(shown) + " |")
     command = "python benchmarks/siblings.py auc --splits 10"
-    return [*lines, "", f"`{command}`; seconds are wall time on a shared core. * on the symmetrised graph.", ""]
+    return [
+        *lines,
+        "",
+        f"`{command}`; seconds are wall time on a shared core. * on the symmetrised graph.",
+        "",
+        *earlier("siblings.json"),
+    ]
 
 
 def sampler_speed() -> list[str]:
@@ -162,7 +226,7 @@ def speed() -> list[str]:
         f"{starts['later_fit']:.1f} s later; {starts['later_fit_without_smoothing']:.1f} s with one restart and no "
         "smoothing.",
     ]
-    return [*lines, "", f"`{saved['command']}`", ""]
+    return [*lines, "", f"`{saved['command']}`", "", *earlier("speed.json")]
 
 
 def scale() -> list[str]:
@@ -185,7 +249,13 @@ def scale() -> list[str]:
             f"| {r['graph']}, seed {r['seed']} | {r['nodes']:,} | {r['links']:,} | {r['communities']} / {r['planted']} "
             f"| {r['average_f1']:.3f} | {r['cpu_seconds']:.1f} | {r['peak_gb']:.2f} |"
         )
-    return [*lines, "", *(f"`{command}`" for command in commands), ""]
+    return [
+        *lines,
+        "",
+        *(f"`{command}`" for command in commands),
+        "",
+        *earlier("scale.json", "scale_sparse_communities.json"),
+    ]
 
 
 def planted() -> list[str]:
@@ -205,7 +275,7 @@ def planted() -> list[str]:
             ", ".join(f"{row['cpu_seconds']:.0f}" for row in rows),
         ]
         lines.append(f"| {network} | " + " | ".join(cells) + " |")
-    return [*lines, "", f"`{saved['command']}`; CPU seconds on a busy machine.", ""]
+    return [*lines, "", f"`{saved['command']}`; CPU seconds on a busy machine.", "", *earlier("planted.json")]
 
 
 def overlap() -> list[str]:
@@ -227,7 +297,13 @@ def overlap() -> list[str]:
         shown = [f"{row['average_f1']:.3f} ({row['seconds']:.1f} s)" if row else "not run" for row in cells]
         lines.append(f"| {method} | " + " | ".join(shown) + " |")
     note = f" {saved['note']}." if "note" in saved else ""
-    return [*lines, "", f"`{saved['command']}`; `KLafter` without smoothing, which only predictions need.{note}", ""]
+    return [
+        *lines,
+        "",
+        f"`{saved['command']}`; `KLafter` without smoothing, which only predictions need.{note}",
+        "",
+        *earlier("overlap.json"),
+    ]
 
 
 def links() -> list[str]:
@@ -254,12 +330,12 @@ def links() -> list[str]:
         "",
         f"`{saved['command']}`; a fit of `KLafter` took {seconds} s on a busy core{saved.get('note', '')}.",
         "",
+        *earlier("links.json"),
     ]
 
 
-def real() -> None:
-    """Fill the table of real networks in docs/scale.md."""
-    page = ROOT / "docs" / "scale.md"
+def real() -> list[str]:
+    """Real networks of the sparse engine, beside rivals."""
     lines = ["| network | tool | CPU s | peak GB | communities | AUC | F1 |", "|---|---|---|---|---|---|---|"]
     fits = json.loads((RESULTS / "networks.json").read_text())["fits"]
     for fit in sorted(fits, key=lambda fit: (fit["links"], fit["network"], fit["tool"] != "KLafter")):
@@ -270,18 +346,39 @@ def real() -> None:
             f1 = f"{fit['average_f1_to_labels']:.2f}" if "average_f1_to_labels" in fit else ""
             cells = [f"{fit['cpu_seconds']:.1f}", f"{fit['peak_gb']:.2f}", str(fit["communities"]), auc, f1]
         lines.append(f"| {fit['network']} | {fit['tool']} | " + " | ".join(cells) + " |")
-    pattern = re.compile(r"\| network \| tool \|.*?(?=\n\n|\Z)", re.DOTALL)
-    page.write_text(pattern.sub(lambda m: "\n".join(lines), page.read_text(), count=1))
+    return [*lines, "", *earlier("networks.json")]
 
 
-def main():
-    real()
-    readme = ROOT / "README.md"
-    body = "\n".join(
-        quality() + remaining() + siblings() + sampler_speed() + speed() + planted() + scale() + overlap() + links()
-    )
-    pattern = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
-    readme.write_text(pattern.sub(lambda m: f"{m[1]}\n{body}\n{m[2]}", readme.read_text()))
+TABLES = {
+    "communities": communities,
+    "quality": quality,
+    "remaining": remaining,
+    "siblings": siblings,
+    "samplers": sampler_speed,
+    "speed": speed,
+    "planted": planted,
+    "scale": scale,
+    "overlap": overlap,
+    "links": links,
+    "real": real,
+}
+PAGES = ("README.md", "docs/results.md", "docs/scale.md")
+
+
+def filled(text: str) -> str:
+    """A page with the tables at their marked places."""
+    return PLACE.sub(lambda m: "\n".join([m[1], *TABLES[m[2]]()]).rstrip("\n") + f"\n\n{m[3]}", text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="replace the tables of the pages")
+    if not parser.parse_args().write:
+        print("\n".join(line for table in TABLES.values() for line in table()))
+        return
+    for name in PAGES:
+        page = ROOT / name
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 """Every Python block of the README runs, in order, in one namespace; every command in it exists."""
 
 import re
+import runpy
 from pathlib import Path
+
+import pytest
 
 from klafter.cli.app import COMMANDS
 
@@ -28,7 +31,19 @@ def test_commands_exist():
     assert named == known
 
 
-def test_results_have_their_place_and_images_exist():
-    assert README.index("<!-- results -->") < README.index("<!-- /results -->")
-    for image in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README):
-        assert (ROOT / image).is_file()
+def test_make_demo_and_make_test_stand_near_the_top():
+    assert README.index("make demo") < README.index("make test") < 600
+
+
+def test_images_and_linked_pages_exist():
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).is_file(), target
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/results.md", "docs/scale.md"])
+def test_tables_are_those_of_the_saved_measurements(name):
+    tables = runpy.run_path(str(ROOT / "benchmarks" / "results_table.py"))
+    page = (ROOT / name).read_text(encoding="utf-8")
+    assert name in tables["PAGES"]
+    assert "<!-- results: " in page
+    assert page == tables["filled"](page), "run: python benchmarks/results_table.py --write"

@@ -125,27 +125,27 @@ def predict(
     if top is not None:
         rows = fitted.top_links(top, hidden_only=hidden_only)
         asked = [(a, b) for a, b, _ in rows]
-        chances = [p for _, _, p in rows]
+        probabilities = [p for _, _, p in rows]
     else:
         asked = find_pairs(fitted.graph_, pairs or [])
-        chances = fitted.predict_proba(asked).tolist()
+        probabilities = fitted.predict_proba(asked).tolist()
     counts = not RESPONSES[fitted.response_].binary
     means = fitted.predict(asked).tolist() if counts and asked else []
     if as_json:
         keys = ["source", "target", "probability", *(["value"] if counts else [])]
-        print_json([dict(zip(keys, row)) for row in _rows(asked, chances, means)])
+        print_json([dict(zip(keys, row)) for row in _rows(asked, probabilities, means)])
         return
     if not asked:
         say("No pair is hidden in this network." if hidden_only else "Every pair of this network is linked.")
         return
     columns = [("node", {}), ("node", {}), ("probability", NUMBER), *([("expected value", NUMBER)] if counts else [])]
     title = "The likeliest missing links" if top is not None else "Predicted links"
-    table = [(*row[:2], *(f"{number:#.4g}" for number in row[2:])) for row in _rows(asked, chances, means)]
+    table = [(*row[:2], *(f"{number:#.4g}" for number in row[2:])) for row in _rows(asked, probabilities, means)]
     show_table(title, columns, table)
 
 
-def _rows(pairs, chances, means) -> list[tuple]:
-    return [(*pair, chance, *means[t : t + 1]) for t, (pair, chance) in enumerate(zip(pairs, chances))]
+def _rows(pairs, probabilities, means) -> list[tuple]:
+    return [(*pair, chance, *means[t : t + 1]) for t, (pair, chance) in enumerate(zip(pairs, probabilities))]
 
 
 def explain(

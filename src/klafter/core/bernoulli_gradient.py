@@ -86,7 +86,7 @@ def sum_curvatures(ws, held, curvatures, odds):
 
 @inlined
 def take_probabilities(e, p, receivers):
-    """The chances of some dyads, added to those of the receivers; the product of 1 + e, and the sum of the chances."""
+    """Link probabilities of some dyads, added to those of the receivers; the product of 1 + e, and the sum of these."""
     product, total = 1.0, 0.0
     for j in range(e.size):
         one_and_odds = 1.0 + e[j]

@@ -4,7 +4,7 @@
     exposure    x_ij = t_i r_j (e + z_i' W z_j)
 
 u_i are memberships: 0/1 for K-LAFTER and LFRM, one-hot for IRM, proportions for MMSB, loadings for EPM. The sparse
-engine of K-LAFTER has the second form, with a background e and degree factors t and r; z_i are 0/1, or the chances of
+engine of K-LAFTER has the second form, with a background e and degree factors t and r; z_i are 0/1, or probabilities of
 memberships. What x means, a ``Response`` says. Either kind answers the same questions.
 """
 
@@ -106,7 +106,7 @@ class LinearDraw(NamedTuple):
 class ExposureDraw(NamedTuple):
     """Parameters of one fit or restart of the sparse engine: x_ij = t_i r_j (e + z_i' W z_j), nothing negative."""
 
-    memberships: Matrix  # z, csr_array, (n, K): 0/1, or the chances of memberships
+    memberships: Matrix  # z, csr_array, (n, K): 0/1, or probabilities of memberships
     affinities: Matrix  # W, csr_array, (K, K), from source to target
     background: float  # e
     send: Floats  # t, (n,)

@@ -140,7 +140,7 @@ def _average_f1(f1: sparse.csr_array) -> float:
 
 
 def _matched_f1(f1: sparse.csr_array) -> float:
-    """A row may also take a place of its own that is worth nothing, so that a full matching of rows exists."""
+    """A row may also take a place of its own of value 0, so that a full matching of rows exists."""
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     if 0 in f1.shape:

@@ -198,7 +198,7 @@ class NetworkModel(Exports):
         return self._with_structure(self._own_probability(pairs), pairs)
 
     def _own_probability(self, pairs: np.ndarray) -> np.ndarray:
-        """The model's probability, before the structural expert is heard."""
+        """The model's probability, without the structural expert."""
         response, total = self._response(), np.zeros(len(pairs))
         for x in self._predictors(pairs):
             total += response.probability(x, self.precision_)

@@ -18,7 +18,7 @@ from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.checkpoint import MISSING, Store, run_kept
 from klafter.models.checks import check_choice, check_integer, check_real
-from klafter.models.known import chances_of_cover
+from klafter.models.known import probabilities_of_cover
 from klafter.models.levels import Level
 from klafter.models.names import match_last, name_communities
 from klafter.models.online import Growing
@@ -52,8 +52,8 @@ def by_size(n_nodes: int, choices: tuple[int, ...]) -> int:
 class KLafter(Growing):
     """Overlapping communities and link prediction by K-LAFTER.
 
-    Minimises  loss + penalty * communities + temperature * (prior terms)  over memberships and affinities; the number
-    of communities is learned. See ``klafter.core.problem`` for the objective.
+    Minimises the score F = -log p(links, memberships), the weights integrated out by Laplace's method; the number of
+    communities is learned. See ``klafter.search.dense.score`` and ``klafter.search.sparse.score`` for the formulas.
 
     Parameters
     ----------
@@ -75,17 +75,19 @@ class KLafter(Growing):
         Weight a of the prior  a sum(t - 1 - log t)  on degree factors, multiplied by temperature (a thousandth is
         left at temperature 0, so that a node without links keeps a factor above 0). For link="exposure" with
         sociality.
+    prior : {"auto", "buffet", "counts"}
+        On memberships: the limit of the Indian buffet process, or one that also learns how many communities nodes
+        hold. "auto" tries both, and takes the one with the lower score.
     bridges : bool
-        Whether the sparse engine, when its search has ended, adds affinities between communities where they pay. The
-        dense engine has them all.
+        Whether the sparse engine, when its search has ended, adds affinities between communities where they lower the
+        objective. The dense engine has them all.
     structure : float or "auto"
         What the structural expert counts beside the model in predictions of links. "auto" learns its weight, that of
         the model, and whether probabilities are too timid, from visible links that each are predicted without
         themselves. A number is the weight in the mean of log odds; 0 leaves the model alone.
     n_init : int or "auto"
-        Restarts: the best gives the communities, predictions average all. The best is the one with the lowest
-        objective, communities paying for their affinities by Laplace's method (on networks of a few dozen nodes only
-        handfuls do). The two best go on by rebuilding communities. On small networks each restart begins several times.
+        Restarts: the one with the lowest score gives the communities, predictions average all. The two best go on by
+        row resets and by rebuilding communities. On small networks each restart begins several times.
         "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and four beyond. From 5,000
         nodes on there is one.
     n_smooth : int or "auto"
@@ -98,7 +100,7 @@ class KLafter(Growing):
     max_communities : int, optional
         Most communities to look for. Not for link="exposure".
     tol : float
-        Relative fall of the objective below which a restart has converged.
+        Relative fall of the score below which a restart has converged.
     max_iter : int
         Most rounds of moves in a restart.
     warm_start : bool
@@ -125,6 +127,9 @@ class KLafter(Growing):
     affinities_ : (K, K) array
     n_communities_ : int
     objective_ : float
+        The score F of the best cover; at temperature 0 the objective Q of the paper.
+    prior_ : str
+        The prior on memberships that was used.
     history_ : list of Step(run, step, seconds, objective, n_communities)
     n_iter_ : int
     link_ : str
@@ -435,7 +440,7 @@ class KLafter(Growing):
         return self._with_posterior(from_searches(outcomes), graph)
 
     def _prediction_draws(self) -> Sequence[Draw]:
-        """Of the sparse engine, which runs no chain around its optimum, the chances of memberships."""
+        """Of the sparse engine, which runs no chain around its optimum, the probabilities of memberships."""
         if not isinstance(self.point_, ExposureDraw):
             return self.draws_
         if self._posterior_draws is None:
@@ -476,7 +481,7 @@ class KLafter(Growing):
             state = dense.init(problem, None, np.ascontiguousarray(z.T))
             rng = np.random.default_rng(level.n_communities)
             covers, finest = self._sweeps(), self.finest_.memberships.toarray()
-            chances = chances_of_cover(problem, state, covers, finest, rng)
+            probabilities = probabilities_of_cover(problem, state, covers, finest, rng)
         point = as_draw(state, unit)
         rows = np.arange(len(z))
         same = match_last(self.memberships_, z, (rows, rows))
@@ -484,7 +489,7 @@ class KLafter(Growing):
         return {
             "point_": point,
             "memberships_": z.astype(np.int8),
-            "membership_proba_": chances,
+            "membership_proba_": probabilities,
             "affinities_": np.asarray(point.affinities),
             "n_communities_": level.n_communities,
             "objective_": level.score,

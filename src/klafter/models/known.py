@@ -25,19 +25,19 @@ AROUND = 1 / 3  # weight of the chain around the cover
 def known_of_restarts(outcomes: list[Outcome], best: Outcome, shown: State, rng: np.random.Generator) -> dict[str, Any]:
     """Of the dense engine: probabilities of memberships, and of numbers of communities."""
     draws, finest = social_draws(outcomes), None if shown is best.state else best.state.z.T
-    chances = chances_of_cover(best.problem, shown, [state.z.T for state in draws], finest, rng)
+    probabilities = probabilities_of_cover(best.problem, shown, [state.z.T for state in draws], finest, rng)
     sizes = [len(distinct(state.z.T)) for state in draws or [shown]]
-    return {"membership_proba": chances, "n_communities_posterior": count_posterior(sizes)}
+    return {"membership_proba": probabilities, "n_communities_posterior": count_posterior(sizes)}
 
 
-def chances_of_cover(
+def probabilities_of_cover(
     problem: Problem, shown: State, covers: Sequence[Matrix], finest: np.ndarray | None, rng: np.random.Generator
 ) -> np.ndarray:
     """(n, K) of the memberships of a cover; ``covers`` are sweeps, and ``finest`` is what they are matched to."""
-    chances = membership_posterior(problem, shown, rng)
+    probabilities = membership_posterior(problem, shown, rng)
     if not covers:
-        return chances
-    return AROUND * chances + (1 - AROUND) * average_memberships(shown.z.T, covers, finest)
+        return probabilities
+    return AROUND * probabilities + (1 - AROUND) * average_memberships(shown.z.T, covers, finest)
 
 
 def social_draws(outcomes: list[Outcome]) -> list[State]:

@@ -113,11 +113,11 @@ def reordered(fitted: Fitted, order: np.ndarray) -> Fitted:
     point = fitted.point
     whole = np.concatenate([order, np.arange(k, point.affinities.shape[0])])
     affinities = fitted.affinities[order][:, order]
-    chances = fitted.membership_proba
+    probabilities = fitted.membership_proba
     return replace(
         fitted,
         memberships=fitted.memberships[:, order],
-        membership_proba=None if chances is None else chances[:, order],
+        membership_proba=None if probabilities is None else probabilities[:, order],
         affinities=affinities,
         point=point._replace(
             memberships=sparse.csr_array(sparse.csr_array(point.memberships)[:, whole]),

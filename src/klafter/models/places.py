@@ -20,15 +20,15 @@ class Choice(NamedTuple):
     share: float  # that it is this one, were it in exactly one community
 
 
-def places(graph: Graph, memberships: Matrix, chances: Matrix) -> np.ndarray:
+def places(graph: Graph, memberships: Matrix, probabilities: Matrix) -> np.ndarray:
     """One community for each node: of those it holds the most probable, of nodes in none the most probable of all.
 
     Where no community is probable at all, that to which most of its neighbours' probabilities go, else the largest.
     """
     if not memberships.shape[1]:
         return np.zeros(graph.n_nodes, np.int64)
-    chances = sparse.csr_array(chances, dtype=np.float64)
-    liking = chances + sparse.csr_array(memberships, dtype=np.float64)
+    probabilities = sparse.csr_array(probabilities, dtype=np.float64)
+    liking = probabilities + sparse.csr_array(memberships, dtype=np.float64)
     found, known = _highest(liking)
     if not known.all():
         links = graph.links + graph.links.T
@@ -54,13 +54,13 @@ def _highest(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     return found, known
 
 
-def first_choices(graph: Graph, memberships: Matrix, chances: Matrix) -> list[Choice]:
+def first_choices(graph: Graph, memberships: Matrix, probabilities: Matrix) -> list[Choice]:
     """Of every node in no community; none where there are no communities."""
     if not memberships.shape[1]:
         return []
     alone = np.flatnonzero(np.asarray(memberships.sum(axis=1)).ravel() == 0)
-    place = places(graph, memberships, chances)[alone]
-    mine = sparse.csr_array(sparse.csr_array(chances, dtype=np.float64)[alone])
+    place = places(graph, memberships, probabilities)[alone]
+    mine = sparse.csr_array(sparse.csr_array(probabilities, dtype=np.float64)[alone])
     odds = mine.copy()
     odds.data = np.minimum(odds.data, 1 - 1e-12)
     odds.data /= 1 - odds.data

@@ -96,7 +96,7 @@ class Sampler(NetworkModel):
         Returns
         -------
         dict
-            For each trace ``ess``, how many independent draws its sweeps are worth, and ``r_hat``, how much chains
+            For each trace ``ess``, the effective number of independent draws, and ``r_hat``, how much chains
             disagree: above 1.01 they need more sweeps; NaN with one chain.
         """
         check_is_fitted(self, "trace_")
@@ -105,7 +105,7 @@ class Sampler(NetworkModel):
     # ---- fitting ------------------------------------------------------------------------------------------------
 
     def _choose(self, graph: Graph, seed: np.random.SeedSequence) -> dict[str, Any]:
-        """What a model settles by the data before its chains begin, published with what they find."""
+        """What a model takes from the data before its chains begin, published with what they find."""
         return {}
 
     def _engine(self, graph: Graph, chosen: dict[str, Any]) -> Any:

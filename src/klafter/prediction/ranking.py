@@ -12,7 +12,7 @@ from klafter.graph import Graph
 
 EXHAUSTIVE = 3_000  # nodes up to which every dyad is looked at, some rows at a time
 CHUNK = 200_000  # dyads scored at once
-MAX_CANDIDATES, LOOKED_AT = 120_000_000, 4_000_000  # of a large graph: dyads worth a look, and those scored
+MAX_CANDIDATES, LOOKED_AT = 120_000_000, 4_000_000  # of a large graph: candidate dyads, and those scored
 SHORTLIST = 50_000
 NEVER = -1.0  # below all probabilities
 
@@ -93,8 +93,8 @@ def _patterns(pattern) -> Iterator[np.ndarray]:
         yield np.column_stack([coo.row[start : start + CHUNK], coo.col[start : start + CHUNK]]).astype(np.int64)
 
 
-def _near(graph: Graph, memberships, ties) -> Iterator[np.ndarray]:
-    """Dyads of a large graph worth a look: hidden, two links apart, or in communities that draw each other.
+def _near(graph: Graph, memberships, affinities) -> Iterator[np.ndarray]:
+    """Candidate dyads of a large graph: hidden, two links apart, or in communities that attract each other.
 
     Of very many, the most promising of every part of the graph: well linked nodes, with common neighbours of few links,
     in small communities. Beyond MAX_CANDIDATES hubs that link everyone to everyone say nothing, and communities send
@@ -111,7 +111,7 @@ def _near(graph: Graph, memberships, ties) -> Iterator[np.ndarray]:
     most = max(1, LOOKED_AT * height // graph.n_nodes)
     scale = sparse.diags_array(degree.astype(np.float32))
     drawn = u * (degree.mean() / np.maximum(size, 1))
-    drawn = drawn if ties is None else drawn @ ties
+    drawn = drawn if affinities is None else drawn @ affinities
     left = sparse.hstack([a / np.maximum(through, 1), drawn], format="csr")
     left, right = sparse.csr_array(scale @ left), sparse.csr_array(sparse.hstack([a, u]).T @ scale)
     for start in range(0, graph.n_nodes, height):

@@ -20,7 +20,7 @@ WANTED = (
 
 
 def effective_sample_size(trace) -> float:
-    """How many independent draws the trace is worth for its mean.
+    """The effective number of independent draws of a trace, for its mean.
 
     Parameters
     ----------

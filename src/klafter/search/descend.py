@@ -62,7 +62,7 @@ def refit_law(problem: Problem, state: State) -> Problem:
 
 
 class Descent:
-    """What the descents of a restart share: its random numbers, its clock, and who is told and may stop it."""
+    """What the descents of a restart share: random numbers, clock, progress callback and stop event."""
 
     def __init__(self, recipe: Recipe, task: Task, callback, stop):
         self.recipe, self.task, self.callback, self.stop = recipe, task, callback, stop

@@ -38,7 +38,7 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
     if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
         best = min(best, run(best.problem, lean(best.problem, recipe, rich)), key=by_score)
-    # where communities explain the degrees sociality only adds noise; predictions gain from hearing both sides
+    # where communities explain the degrees sociality only adds noise; the average of both predicts better
     alone = bool(task.run % 2) and problem.has_sociality
     posterior, state = unsocial(best.problem, rich) if alone else (best.problem, rich)
     draws = smooth(posterior._replace(counts=False), state, recipe, rng, descent.report, stop) if smooth else []

@@ -1,4 +1,4 @@
-"""A node chooses anew: it leaves its communities, forgets its sociality, and joins again where Q falls most.
+"""Row resets: a node leaves its communities, its sociality is set to 0, and joins again where Q falls most.
 
 A node of two communities has many links. Where only one of the two is known, or neither, sociality accounts for the
 rest, and no single flip pays: it would have to come with the other, and with less sociality. From nothing both do.
