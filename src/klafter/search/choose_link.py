@@ -1,8 +1,8 @@
 """Which link describes a network of 0/1 links better, asked where either engine has an answer in seconds or minutes.
 
 Both scores are minus the log of how probable the links and the memberships are together, so the lower one decides. The
-sparse engine, which is quick, goes first; the dense one descends from the cover that was found there, and from one
-start of its own only while the score has not decided.
+sparse engine, which is quick, goes first; the dense one descends from the cover that was found there until its score
+is lower, or falls too slowly to become so, and from one start of its own only while that has not decided.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from klafter.core.problem import Problem
 from klafter.graph import Graph
 from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
+from klafter.search.dense.score import score
 from klafter.search.descend import Descent, Recipe, Task
+from klafter.search.moves.flip import sweep
 from klafter.search.restart import restart
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.state import memberships
@@ -46,8 +48,22 @@ def logit_score(found: large.Outcome, rival: Rival, seed, callback, stop) -> flo
     """The score of the dense engine from the cover of the sparse one and, where that is close, from its own start."""
     problem = rival.problem._replace(counts=found.counts)
     z = np.ascontiguousarray(memberships(found.problem, found.state).toarray().T.astype(np.uint8))
-    descent = Descent(rival.recipe._replace(max_iter=SEARCH.link.steps), Task(0, 1, seed, None), callback, stop)
-    least = descent.run(problem, dense.init(problem, descent.rng, z)).score
+    task = Task(0, 1, seed, None)
+    least = descend_below(found.score, problem, z, Descent(rival.recipe, task, callback, stop))
     if stop.is_set() or not found.score < least < (1 + SEARCH.link.close) * found.score:
         return least
-    return min(least, restart(problem, rival.recipe, Task(0, 1, seed, None), callback, stop).score)
+    return min(least, restart(problem, rival.recipe, task, callback, stop).score)
+
+
+def descend_below(goal: float, problem: Problem, z: np.ndarray, descent: Descent) -> float:
+    """The score of a descent from z, which ends below the goal, or where a few more steps like the last stay above."""
+    state = sweep(problem, dense.init(problem, descent.rng, z), np.inf, descent.rng)[0]
+    value = score(problem, state)
+    here, fall = (problem, state, value), np.inf
+    for t in range(descent.recipe.max_iter):
+        if descent.stopped() or value < goal or value - SEARCH.link.steps * fall > goal:
+            break
+        here = descent.move(here)
+        fall, value = value - here[2], here[2]
+        descent.report("search", t + 1, descent.recipe.max_iter, value, here[1])
+    return value

@@ -46,7 +46,7 @@ class ChooseLink:
     """The choice between logit and exposure."""
 
     close: float = setting(0.02, "share of the score by which logit may be behind and is given its own start", 0.0)
-    steps: int = setting(4, "steps of logit from the cover of exposure", 0)
+    steps: int = setting(4, "steps like its last that must bring logit below exposure, or it is given up", 0)
 
 
 @dataclass(frozen=True)
