@@ -16,7 +16,7 @@ from klafter.graph.io.edge_fields import Block, cut_block, explain, weights
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode, refuse_wide
 from klafter.graph.io.matrix_layout import MatrixLayout, find_matrix
-from klafter.graph.io.plain_pairs import plain_pairs
+from klafter.graph.io.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
 from klafter.graph.io.table_layout import HEAD_LINES, Declared, Layout, cut, find_layout, is_comment, read_declared
 from klafter.graph.io.words import Words, as_words, number_integers, number_words, short_integers
 
@@ -81,9 +81,11 @@ def read_table(table: Opened, known: list[bytes]) -> Table:
     ends: list[Words | np.ndarray] = []
     values, kinds, remarks = [np.zeros(0)], [np.zeros(0, bool)], 0
     for block in table.blocks:
-        pairs = plain_pairs(block, layout)
-        if pairs is not None:
-            ends.append(pairs)
+        plain: np.ndarray | Words | None = plain_pairs(block, layout)
+        if plain is None:
+            plain = plain_words(block, layout)
+        if plain is not None:
+            ends.append(plain)
             continue
         fields, skipped = cut_block(block, layout)
         remarks += skipped if block.line > 1 else 0
@@ -107,6 +109,9 @@ def _numbered(ends: list[Words | np.ndarray], known: list[bytes]) -> tuple[list[
         values = [short_integers(part) if isinstance(part, Words) else part for part in ends]
         if all(value is not None for value in values):
             return number_integers([value for value in values if value is not None])
+        words = [part for part in ends if isinstance(part, Words) and is_lined_up(part)]
+        if len(words) == len(ends) and (found := number_plain_words(words)) is not None:
+            return found
     words = [part if isinstance(part, Words) else as_words([b"%d" % end for end in part.tolist()]) for part in ends]
     names, number = number_words([as_words(known), *words])
     return names, number[len(known) :]
