@@ -48,16 +48,18 @@ def assemble(
     repeated = int(apart.sum()) - links.nnz
     zeros = int((links.data == 0).sum())
     links.eliminate_zeros()
-    mirrored = 0 if directed else _mirrored(links)
-    symmetric = 0 < mirrored == links.nnz and is_symmetric(links)
+    either = sparse.csr_array(links + links.T.tocsr()) if not directed and links.dtype == bool else None
+    mirrored = 0 if directed else _mirrored(links) if either is None else 2 * links.nnz - either.nnz
+    symmetric = 0 < mirrored == links.nnz and (either is not None or is_symmetric(links))
     pairs = links.nnz - mirrored // 2
     reason = "as stated" if directed is not None else _reason(mirrored // 2, pairs, symmetric)
     if directed is None:
         directed = not symmetric and _RECIPROCAL * (mirrored // 2) >= pairs > 0
     if not directed and not symmetric:
-        links = _fold(links, edges.weight is None)
+        links = _fold(links) if either is None else either
         repeated += mirrored // 2
-    count = links.nnz if directed or not symmetric else links.nnz // 2
+    doubled = not directed and (symmetric or either is not None)
+    count = links.nnz // 2 if doubled else links.nnz
     found = [
         f"{n:,} {plural('node', n)} and {count:,} {plural('link', count)}, "
         f"{'directed' if directed else 'undirected'} ({reason}).",
@@ -69,9 +71,11 @@ def assemble(
     notes = (*notes, *filter(None, found))
     if not np.isfinite(links.data).all():
         return Graph(links, directed=directed, labels=labels, attributes=attributes, notes=notes)  # says what is wrong
-    if not directed and not symmetric:
+    if not directed and not doubled:
         links = sparse.csr_array(links + links.T.tocsr())
     links.sort_indices()
+    if links.dtype == bool:
+        links = sparse.csr_array((np.ones(links.nnz), links.indices, links.indptr), shape=links.shape)
     columns = {str(k): checks.column(k, v, n) for k, v in (attributes or {}).items()}
     return Graph.trusted(
         links,
@@ -90,12 +94,10 @@ def is_symmetric(links: sparse.csr_array) -> bool:
 
 
 def _collect(edges: Edges, keep: np.ndarray, n: int) -> sparse.csr_array:
-    ends = edges.source[keep], edges.target[keep]
-    weight = np.ones(len(ends[0])) if edges.weight is None else edges.weight[keep]
+    ends = (edges.source, edges.target) if keep.all() else (edges.source[keep], edges.target[keep])
+    weight = np.ones(len(ends[0]), bool) if edges.weight is None else edges.weight[keep]
     links = sparse.coo_array((weight, ends), shape=(n, n)).tocsr()
     links.sum_duplicates()
-    if edges.weight is None:
-        links.data[:] = 1.0
     return links
 
 
@@ -105,13 +107,10 @@ def _mirrored(links: sparse.csr_array) -> int:
     return int(ones.multiply(ones.T.tocsr()).nnz)
 
 
-def _fold(links: sparse.csr_array, unweighted: bool) -> sparse.csr_array:
+def _fold(links: sparse.csr_array) -> sparse.csr_array:
     """Both orders of each pair as one entry above the diagonal."""
     upper, lower = sparse.triu(links, 1, format="csr"), sparse.tril(links, -1, format="csr")
-    one = sparse.csr_array(upper + lower.T.tocsr())
-    if unweighted:
-        one.data[:] = 1.0
-    return one
+    return sparse.csr_array(upper + lower.T.tocsr())
 
 
 def _reason(both: int, pairs: int, symmetric: bool) -> str:

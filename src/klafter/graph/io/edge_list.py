@@ -16,8 +16,9 @@ from klafter.graph.io.edge_fields import Block, cut_block, explain, weights
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode, refuse_wide
 from klafter.graph.io.matrix_layout import MatrixLayout, find_matrix
+from klafter.graph.io.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
 from klafter.graph.io.table_layout import HEAD_LINES, Declared, Layout, cut, find_layout, is_comment, read_declared
-from klafter.graph.io.words import Words, as_words, number_words
+from klafter.graph.io.words import Words, as_words, number_integers, number_words, short_integers
 
 BLOCK = 1 << 23
 _SEPARATOR = re.compile(rb'"?sep=.?"?[ \t]*\r?\n', re.I)
@@ -41,7 +42,7 @@ class Table(NamedTuple):
     """Links, the names of their ends in order of appearance, and what comments declare."""
 
     edges: Edges
-    names: list[bytes]
+    names: list[bytes] | np.ndarray  # integers, sorted, if all names are
     declared: Declared
     layout: Layout
     remarks: int  # comment lines below the first block, where a name could have begun with "#"
@@ -77,26 +78,46 @@ def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None,
 def read_table(table: Opened, known: list[bytes]) -> Table:
     """All links of a table; `known` names come first, in their order."""
     layout = table.layout
-    ends, values, kinds, remarks = [as_words(known)], [np.zeros(0)], [np.zeros(0, bool)], 0
+    ends: list[Words | np.ndarray] = []
+    values, kinds, remarks = [np.zeros(0)], [np.zeros(0, bool)], 0
     for block in table.blocks:
+        plain: np.ndarray | Words | None = plain_pairs(block, layout)
+        if plain is None:
+            plain = plain_words(block, layout)
+        if plain is not None:
+            ends.append(plain)
+            continue
         fields, skipped = cut_block(block, layout)
         remarks += skipped if block.line > 1 else 0
-        ends.append(_ends(fields, layout))
-        if not ends[-1].length.all():
+        ends.append(words := _ends(fields, layout))
+        if not words.length.all():
             explain(block, layout)
         if layout.weight is not None:
             values.append(weights(fields, block, layout))
         if layout.direction is not None:
             kinds.append(_are_directed(fields, layout))
-    names, number = number_words(ends)
-    number = number[len(known) :]
+    names, number = _numbered(ends, known)
     edges = Edges(number[::2], number[1::2], None if layout.weight is None else np.concatenate(values))
     direction = None if layout.direction is None else np.concatenate(kinds)
     _refuse_second_header(table, edges, names)
     return Table(edges, names, table.declared, layout, remarks, direction)
 
 
-def _refuse_second_header(table: Opened, edges: Edges, names: list[bytes]) -> None:
+def _numbered(ends: list[Words | np.ndarray], known: list[bytes]) -> tuple[list[bytes] | np.ndarray, np.ndarray]:
+    """The names of all ends, after those that are known, and the number of each end; integers stay integers."""
+    if not known:
+        values = [short_integers(part) if isinstance(part, Words) else part for part in ends]
+        if all(value is not None for value in values):
+            return number_integers([value for value in values if value is not None])
+        words = [part for part in ends if isinstance(part, Words) and is_lined_up(part)]
+        if len(words) == len(ends) and (found := number_plain_words(words)) is not None:
+            return found
+    words = [part if isinstance(part, Words) else as_words([b"%d" % end for end in part.tolist()]) for part in ends]
+    names, number = number_words([as_words(known), *words])
+    return names, number[len(known) :]
+
+
+def _refuse_second_header(table: Opened, edges: Edges, names: list[bytes] | np.ndarray) -> None:
     """Files that were put one behind the other have their header among the links."""
     layout = table.layout
     if not layout.names:
@@ -104,6 +125,8 @@ def _refuse_second_header(table: Opened, edges: Edges, names: list[bytes]) -> No
     header = cut(table.lines[0], layout.delimiter)
     header = ["", *header] if len(header) < layout.columns else header
     ends = [header[k].encode(table.encoding) for k in (layout.source, layout.target)]
+    if isinstance(names, np.ndarray):
+        names = [b"%d" % name for name in names.tolist()] if all(map(bytes.isdigit, ends)) else []
     if ends[0] in names and ends[1] in names:
         i, j = (names.index(end) for end in ends)
         if ((edges.source == i) & (edges.target == j)).any():

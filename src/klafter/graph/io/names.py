@@ -56,10 +56,10 @@ def plain_labels(names: list[str]) -> list[str] | np.ndarray | None:
 
 
 def settle(
-    edges: Edges, names: list[bytes], declared: int | None, path: Path, encoding: str
+    edges: Edges, names: list[bytes] | np.ndarray, declared: int | None, path: Path, encoding: str
 ) -> tuple[Edges, int, list[str] | np.ndarray | None, str]:
     """Edges by row, the number of nodes, their labels, and a note; integers are sorted, words stay as they come."""
-    numbers = integers(names)
+    numbers = names if isinstance(names, np.ndarray) else integers(names)
     if numbers is None:
         labels = [_decode(name, path, encoding) for name in names]
         return edges, len(names), labels, _announced(declared, len(names))
@@ -81,6 +81,8 @@ def settle(
 
 
 def _renumber(edges: Edges, rows: np.ndarray) -> Edges:
+    if np.array_equal(rows, np.arange(len(rows))):
+        return edges
     return Edges(rows[edges.source], rows[edges.target], edges.weight)
 
 

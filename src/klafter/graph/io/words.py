@@ -62,6 +62,24 @@ def number_words(blocks: list[Words]) -> tuple[list[bytes], np.ndarray]:
     return _pick(blocks, first[order]), rank[number]
 
 
+def number_integers(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The different numbers, sorted, and the place of each number among them.
+
+    Examples
+    --------
+    >>> number_integers([np.array([7, 3]), np.array([3, 5])])
+    (array([3, 5, 7]), array([2, 0, 0, 1]))
+    """
+    numbers = np.concatenate([np.zeros(0, np.int64), *(part.astype(np.int64, copy=False) for part in parts)])
+    if numbers.max(initial=0) >= 4 * len(numbers) + 1000:
+        return np.unique(numbers, return_inverse=True)
+    present = np.zeros(int(numbers.max(initial=-1)) + 1, bool)
+    present[numbers] = True
+    if present.all():
+        return np.arange(len(present)), numbers
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[numbers]
+
+
 def _keys(blocks: list[Words]) -> tuple[np.ndarray, np.ndarray]:
     """What stands for each word: its own value if all are short integers, else two hashes."""
     values = [value for words in blocks if (value := short_integers(words)) is not None]
