@@ -251,6 +251,7 @@ def test_lfrm_says_which_prior_it_has_and_a_file_keeps_it(graph, tmp_path):
 def test_lfrm_with_learned_counts_has_no_alpha_to_learn(graph):
     priors = LFRM(prior="counts", penalty=0.5, **SHORT).fit(graph).chains_[0].state.priors
     assert priors.penalty == 0.5
+    assert LFRM(prior="counts", **SHORT).fit(graph).chains_[0].state.priors.penalty == 1.0
     assert priors.diagonal != pytest.approx(1 / 3.2**2)
 
 
@@ -297,6 +298,7 @@ def test_epm_leaves_out_only_loadings_that_say_nothing(graph):
     ("model", "words"),
     [
         (EPM(), r"EPM needs an undirected graph; this one is directed. Use klafter.as_graph\(X\).symmetrize\(\)"),
+        (LFRM(prior="counts", penalty=0.0), "penalty to be a finite number above 0"),
         (LFRM(prior="uniform"), "one of 'buffet', 'counts'"),
         (LFRM(init="spectral"), "one of 'random', 'irm', 'klafter'"),
         (LFRM(weight_scale=0), "weight_scale to be a finite number above 0"),

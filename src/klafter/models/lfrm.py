@@ -13,6 +13,8 @@ from klafter.models.checks import check_choice, check_real
 from klafter.models.sampler import Sampler
 from klafter.sampling.lfrm_engine import LFRMEngine
 
+PENALTIES = {"buffet": 0.0, "counts": 1.0}  # where none is given
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LFRM(Sampler):
@@ -31,9 +33,9 @@ class LFRM(Sampler):
         What link values are: 0/1, counts, or real numbers.
     prior : {"buffet", "counts"}
         Of memberships: the Indian buffet process, or the prior that learns how many communities a node holds.
-    penalty : float
+    penalty : float, optional
         Price of one more community, -log alpha of the Indian buffet process; when learned, where the chain begins. With
-        prior="counts" it is not learned.
+        prior="counts" it is not learned, and above 0. None is 0 for the buffet and 1 for counts.
     sociality : bool
         Whether every node has its own tendency to link, s_i and r_i.
     weight_scale, offdiagonal_scale : float
@@ -66,7 +68,8 @@ class LFRM(Sampler):
         p(Z) ~ 1 / [C(N + K, K)  N! / prod_m n_m!  C(E - 1, K - 1)  E! / (prod_k S_k!  prod_i m_i!)],
 
     that is: any histogram of the number of memberships equally likely, then which nodes, any sizes of communities, then
-    who is in which. K has weight exp(-penalty K). Being in no community is then as common as the data say.
+    who is in which. K has weight exp(-penalty K), and without a penalty large K would have no end of weight. Being in
+    no community is then as common as the data say.
 
     References
     ----------
@@ -85,7 +88,7 @@ class LFRM(Sampler):
 
     family: str = "bernoulli"
     prior: str = "buffet"
-    penalty: float = 0.0
+    penalty: float | None = None
     sociality: bool = True
     weight_scale: float = 3.2
     offdiagonal_scale: float = 1.4
@@ -95,9 +98,11 @@ class LFRM(Sampler):
     def _check_parameters(self, graph: Graph) -> None:
         super()._check_parameters(graph)
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
-        check_choice(self, "prior", ("buffet", "counts"))
+        check_choice(self, "prior", tuple(PENALTIES))
         check_choice(self, "init", ("random", "irm", "klafter"))
-        check_real(self, "penalty")
+        if self.penalty is not None:
+            counts = self.prior == "counts"
+            check_real(self, "penalty", low=0.0 if counts else -np.inf, strict=counts)
         for name in ("weight_scale", "offdiagonal_scale"):
             check_real(self, name, low=0.0, strict=True)
         check_values(FAMILIES[self.family], graph.links.data, type(self).__name__)
@@ -119,7 +124,7 @@ class LFRM(Sampler):
         return LFRMEngine(
             family=self.family,
             prior=self.prior,
-            penalty=float(self.penalty),
+            penalty=float(PENALTIES[self.prior] if self.penalty is None else self.penalty),
             sociality=bool(self.sociality),
             weight_scale=float(self.weight_scale),
             offdiagonal_scale=float(self.offdiagonal_scale),

@@ -8,8 +8,8 @@ Z has the Indian buffet's prior or, where the problem says ``counts``, that of l
 
     p([Z]) ~ exp(-penalty K - price(Z)) / prod_h K_h!    [Z]: its columns in any order, K_h of them alike, none empty
 
-As K grows exp(-price), summed over Z, falls as the K-th power of something below 1 or faster, so that this can be
-normalised, at penalty 0 too. There is no alpha to learn: the norm, a function of the penalty, is not known.
+Summed over Z of K communities exp(-price) is at most 1, and falls as 1 / K when K is large: with a penalty above 0 this
+can be normalised. There is no alpha to learn: the norm, a function of the penalty, is not known.
 """
 
 from functools import lru_cache
