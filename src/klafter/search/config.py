@@ -37,7 +37,6 @@ class Effort:
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
     finalists: int = setting(2, "best restarts whose communities are rebuilt", 0)
     fewest_draws: int = setting(60, "draws of a restart that are kept, at least")
-    most_draws: int = setting(200, "draws of a restart that are kept, at most")
     kept_nodes: int = setting(50_000, "nodes of all draws of a restart together")
 
 
