@@ -87,7 +87,6 @@ class Dense:
     death_near: float = setting(20.0, "rise up to which a death is tried again with new weights everywhere", 0.0)
     death_near_share: float = setting(0.05, "the same as a share of the score, for large communities", 0.0)
     reset_rounds: int = setting(6, "rounds of row resets before and inside rebuilding", 0)
-    reset_worth: float = setting(0.1, "fall of Q by resets from which weights follow", 0.0)
     reset_starts: int = setting(3, "communities that may be the first a reset row joins", 1)
     rebuild_beside: int = setting(2, "communities given up beside the first, at most", 0)
     rebuild_near: float = setting(150.0, "rise from which a rebuilding is given up before all nodes take part")
