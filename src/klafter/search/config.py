@@ -121,7 +121,6 @@ class Sparse:
     changed_ends: float = setting(0.5, "changed links for a member that make an update look at a community again")
     unexplained: float = setting(0.5, "responsibility of the background that makes a link unexplained")
     overlap: float = setting(0.15, "share of the smaller community in the larger from which a merge is tried", 1.0)
-    attraction: float = setting(0.2, "links between two, as a share of those inside, from which a merge is tried", 1e9)
     partners: int = setting(4, "communities that share the members of one that is given up", 0)
     uneven: int = setting(8, "times the smaller beyond which a large community is not merged with it")
     large: int = setting(600, "members of such a large community")
