@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from klafter.search.config import SEARCH, SearchConfig, changed, descriptions, from_environment, values
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 
 def test_every_setting_says_what_it_does():

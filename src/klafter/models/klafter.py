@@ -292,7 +292,7 @@ class KLafter(Growing):
 
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
-        max_draws = max(SEARCH.effort.fewest_draws, min(SEARCH.effort.most_draws, SEARCH.effort.kept_nodes // n_nodes))
+        max_draws = max(SEARCH.effort.fewest_draws, SEARCH.effort.kept_nodes // n_nodes)
         n_smooth = by_size(n_nodes, SEARCH.effort.sweeps) if self.n_smooth == "auto" else int(self.n_smooth)
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 

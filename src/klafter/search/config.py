@@ -37,7 +37,6 @@ class Effort:
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
     finalists: int = setting(2, "best restarts whose communities are rebuilt", 0)
     fewest_draws: int = setting(60, "draws of a restart that are kept, at least")
-    most_draws: int = setting(200, "draws of a restart that are kept, at most")
     kept_nodes: int = setting(50_000, "nodes of all draws of a restart together")
 
 
@@ -88,7 +87,6 @@ class Dense:
     death_near: float = setting(20.0, "rise up to which a death is tried again with new weights everywhere", 0.0)
     death_near_share: float = setting(0.05, "the same as a share of the score, for large communities", 0.0)
     reset_rounds: int = setting(6, "rounds of row resets before and inside rebuilding", 0)
-    reset_worth: float = setting(0.1, "fall of Q by resets from which weights follow", 0.0)
     reset_starts: int = setting(3, "communities that may be the first a reset row joins", 1)
     rebuild_beside: int = setting(2, "communities given up beside the first, at most", 0)
     rebuild_near: float = setting(150.0, "rise from which a rebuilding is given up before all nodes take part")
@@ -123,7 +121,6 @@ class Sparse:
     changed_ends: float = setting(0.5, "changed links for a member that make an update look at a community again")
     unexplained: float = setting(0.5, "responsibility of the background that makes a link unexplained")
     overlap: float = setting(0.15, "share of the smaller community in the larger from which a merge is tried", 1.0)
-    attraction: float = setting(0.2, "links between two, as a share of those inside, from which a merge is tried", 1e9)
     partners: int = setting(4, "communities that share the members of one that is given up", 0)
     uneven: int = setting(8, "times the smaller beyond which a large community is not merged with it")
     large: int = setting(600, "members of such a large community")

@@ -9,7 +9,7 @@ from klafter.search.dense.score import score
 from klafter.search.dense.weights import FINE, fit_parameters
 from klafter.search.moves import proposal
 from klafter.search.moves.flip import flip_sweep
-from klafter.search.moves.proposal import Proposal, accept
+from klafter.search.moves.proposal import LEAST_FALL, Proposal, accept
 
 
 def reset_nodes(ws: Workspace, nodes) -> float:
@@ -22,10 +22,10 @@ def reset_nodes(ws: Workspace, nodes) -> float:
 
 
 def propose_resets(problem: Problem, state: State, rng, tol: float = FINE) -> Proposal | None:
-    """The state after all rows were reset, with flips and weights; None where hardly any row gains."""
+    """The state after all rows were reset, with flips and weights; None where no row gains."""
     nodes, candidate = rng.permutation(problem.dyads.n), copy_state(state)
     ws = open_workspace(problem, candidate)
-    if reset_nodes(ws, nodes) < SEARCH.dense.reset_worth:
+    if reset_nodes(ws, nodes) < LEAST_FALL:
         return None
     fit_parameters(ws, SEARCH.dense.iterations, tol)
     candidate = flip_sweep(problem, candidate, rng, tol=tol)

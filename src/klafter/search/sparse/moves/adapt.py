@@ -4,8 +4,6 @@ What it costs: two passes over the links for weights and objective, which is a f
 the ends of the links that came or went, the communities they are in and the nodes next to those that moved.
 """
 
-from functools import partial
-
 import numpy as np
 
 from klafter.search.config import SEARCH
@@ -27,7 +25,7 @@ def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Gene
     state = without_empty(mark_changed(problem, state, nodes))
     if not changed_since_split(state).any():
         return state
-    for move in (partial(merges, attract=False), reassigns, deaths):
+    for move in (merges, reassigns, deaths):
         state, made = move(problem, state, pool, local=True)
         state, born = without_empty(state), born + made
     state, made = splits(problem, state, pool)

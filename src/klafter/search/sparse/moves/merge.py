@@ -1,4 +1,4 @@
-"""Merges of communities that overlap or attract each other, and reassignment of the members of one to others.
+"""Merges of communities that overlap, and reassignment of the members of one to others.
 
 With ``local`` only communities that changed since a split of them was last tried are looked at.
 """
@@ -8,22 +8,15 @@ from scipy import sparse
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose
-from klafter.search.sparse.moves.birth import background_responsibility
 from klafter.search.sparse.moves.death import death_proposal
 from klafter.search.sparse.state import Problem, State, changed_since_split, memberships
 from klafter.search.sparse.threads import ThreadPool
 
 
-def merges(
-    problem: Problem, state: State, pool: ThreadPool, *, local: bool = False, attract: bool = True
-) -> tuple[State, int]:
-    """Make one of two communities that overlap or have unexplained links between them."""
+def merges(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
+    """Make one of two communities that overlap."""
     inside = members_of(problem, state)
     pairs = overlapping(problem, state, local)
-    if attract:
-        changed = changed_since_split(state) | (not local)
-        more = [(k, m) for k, m in attracted(problem, state, pool) if changed[k] or changed[m]]
-        pairs = [*pairs, *sorted({*more}.difference(pairs))]
     return in_turns(problem, state, pairs, lambda state, pair: merge_proposal(problem, state, inside, pair, pool), pool)
 
 
@@ -98,18 +91,3 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
         close &= changed_since_split(state)[common.row] | changed_since_split(state)[common.col]
     likeliest = np.argsort(-common.data[close] / smaller[close], kind="stable")
     return list(zip(common.row[close][likeliest].tolist(), common.col[close][likeliest].tolist()))
-
-
-def attracted(problem: Problem, state: State, pool: ThreadPool) -> list[tuple[int, int]]:
-    """Pairs of communities with many unexplained links between them, as the halves of one have."""
-    responsibility, _ = background_responsibility(problem, state, pool)
-    some = responsibility > SEARCH.sparse.unexplained
-    start = np.concatenate([[0], np.cumsum(some)])[problem.start]
-    links = sparse.csr_array((responsibility[some], problem.node[some], start), shape=(problem.n, problem.n))
-    z = memberships(problem, state)
-    between = (z.T @ (links @ z)).tocoo()
-    weight = problem.pair_weight * 2 * np.sqrt(state.send_sum * state.receive_sum)
-    k, m = between.row, between.col
-    expected = weight[k] * weight[m] * np.minimum(state.strength[k], state.strength[m])
-    close = (k < m) & (between.data > SEARCH.sparse.attraction * expected)
-    return list(zip(k[close].tolist(), m[close].tolist()))
