@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,11 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
 def write_graph(
-    graph: Graph, path: str | os.PathLike[str], memberships: Any = None, names: Sequence[str] | None = None
+    graph: Graph,
+    path: str | os.PathLike[str],
+    memberships: Any = None,
+    names: Sequence[str] | None = None,
+    looks: Sequence[dict[str, Any]] | None = None,
 ) -> None:
     """Write a graph, perhaps with its communities, in the format that the suffix names.
 
@@ -38,6 +43,8 @@ def write_graph(
         them or -1, for programs that colour by one column. A node in none has an empty community in `.csv`.
     names : sequence of str, optional
         Names of the communities, such as a model's ``community_names_``: `community_name` of nodes, or a third column.
+    looks : sequence of dict, optional
+        How each node looks, for `.gexf`: "color" (dict of r, g, b), "position" (dict of x, y, z), "size".
 
     Examples
     --------
@@ -54,6 +61,8 @@ def write_graph(
         known = ", ".join(_WRITERS)
         raise ValueError(f"A graph is written as {known}; {place.name!r} ends in {place.suffix!r}. Change the suffix.")
     groups = None if memberships is None else _groups(graph, memberships)
+    if looks is not None and place.suffix.lower() == ".gexf":
+        write = partial(_write_xml, looks=looks)
     replace_file(place, lambda temporary: write(graph, temporary, groups, list(names or [])))
 
 
@@ -95,14 +104,16 @@ def _known(graph: Graph, i: int, groups: Groups, names: list[str]) -> dict[str, 
     return known
 
 
-def _write_xml(graph: Graph, path: Path, groups: Groups, names: list[str]) -> None:
+def _write_xml(
+    graph: Graph, path: Path, groups: Groups, names: list[str], looks: Sequence[dict[str, Any]] | None = None
+) -> None:
     import networkx as nx
 
     found = nx.DiGraph() if graph.directed else nx.Graph()
     labels = [_CONTROL.sub("?", str(graph.label(i))) for i in range(graph.n_nodes)]
     for i, name in enumerate(labels):
         known = {_CONTROL.sub("?", k): _plain(v) for k, v in _known(graph, i, groups, names).items()}
-        found.add_nodes_from([(name, known)])
+        found.add_nodes_from([(name, known if looks is None else {**known, "viz": looks[i]})])
     if len(found) < graph.n_nodes:
         raise ValueError("Some labels are the same as text, such as 1 and '1'; such files need different ones.")
     found.add_weighted_edges_from((labels[i], labels[j], value) for i, j, value in _links(graph))
