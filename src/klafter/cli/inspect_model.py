@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -186,15 +187,24 @@ def explain(
         odds = {"probability": found.probability, "log_odds": found.log_odds}
         print_json({"source": first, "target": second, **odds, "link": known, "parts": parts, "totals": found.totals})
         return
-    show_explanation(found)
+    show_explanation(found, fitted.community_names_)
 
 
-def show_explanation(found) -> None:
+def show_explanation(found, names: Sequence[str] = ()) -> None:
     """The parts of one predicted link, what they add up to, and how much of that each kind has."""
     columns = [("for or against", NUMBER), ("what", {})]
-    rows = [(f"{value:+.2f}", what) for what, value in found.largest(PARTS)]
+    rows = [(f"{value:+.2f}", with_names(what, names)) for what, value in found.largest(PARTS)]
     show_table(
         f"{quoted(found.source)} - {quoted(found.target)}: probability of a link {found.probability:.3f}", columns, rows
     )
     totals = ", ".join(f"{kind} {value:+.2f}" for kind, value in found.totals.items())
     say(f"These add up to {found.log_odds:+.2f}, the log odds of that probability: {totals}.")
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """A part of an explanation with the names of communities behind their numbers."""
+    return re.sub(
+        r"community (\d+)",
+        lambda found: f"{found[0]} ({names[k]})" if (k := int(found[1])) < len(names) and names[k] else found[0],
+        text,
+    )
