@@ -153,7 +153,6 @@ def pages(take) -> None:
         take(page, "report", height=1080)
         take(page, "report-communities", of="#communities, #overlaps")
         take(page, "report-fit", of="#fit", script="document.querySelector('#fit details').open = false")
-        take(page, "report-dark", height=1080, scheme="dark")
         take(kl.report(authors, Path(folder) / "authors.html"), "report-nips234", of=".stage")
         take(kl.report(large, Path(folder) / "large.html"), "report-10000", of=".stage")
 

@@ -32,7 +32,7 @@ def export(
     check_output(output, str(model))
     fitted = load_model(model)
     from klafter.graph import write_graph
-    from klafter.report.looks import node_looks
+    from klafter.report.network import node_looks
 
     looks = node_looks(fitted) if output.suffix.lower() == ".gexf" else None
     write_graph(fitted.graph_, output, fitted.memberships_, fitted.community_names_, looks)
