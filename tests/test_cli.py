@@ -10,7 +10,8 @@ import klafter
 from klafter.cli import app as cli_app
 from klafter.cli.facts import in_order
 from klafter.cli.fitting import MODELS
-from klafter.cli.inspect_model import show_communities
+from klafter.cli.inspect_model import name_members, show_communities
+from klafter.cli.progress import clock_face, seconds_left
 from klafter.cli.screen import column_widths, plain
 from klafter.models import Choice
 
@@ -107,8 +108,9 @@ def test_communities(folder):
 def test_behind_a_node_in_none_stands_its_first_choice(capsys):
     choice = Choice("hal", 1, 0.123, 0.9)
     found = [{"number": 1, "name": "a", "size": 1, "density": None, "members": ["a"], "shared": []}]
+    found[0]["over_represented"] = []
     show_communities(found, ["hal", "ida"], 12, {"hal": choice})
-    assert "In none, 2: hal (first 1, 12%), ida" in capsys.readouterr().out
+    assert "In none, 2: hal (first a, 12%), ida" in capsys.readouterr().out
 
 
 def test_hostile_names_are_shown_as_text(folder):
@@ -438,3 +440,60 @@ def test_columns_fold_between_words_and_never_vanish():
 
 def test_numbers_are_sorted_by_size():
     assert in_order({10, 9, "b", 2, "a"}) == [2, 9, 10, "a", "b"]
+
+
+def test_misspelt_options_get_suggestions():
+    assert sentence(run("fit", "karate", "--penality", "1")).endswith("Did you mean --penalty?")
+    assert "Did you mean --no-header" in sentence(run("look", "x.csv", "--no-heder"))
+
+
+@pytest.mark.parametrize("command", ["fit", "tune", "compare", "look", "communities", "predict", "watch", "demo"])
+def test_flags_take_no_value_in_help(command):
+    shown = run(command, "--help", env={"COLUMNS": "120", "TERMINAL_WIDTH": "120"}).stdout
+    assert "--json" in shown
+    assert "<bool>" not in shown
+    assert "{" not in shown.split("Usage:")[1].splitlines()[0]
+
+
+@pytest.mark.parametrize("command", ["fit", "tune", "compare", "look"])
+def test_options_of_reading_stand_wherever_a_graph_is_read(command):
+    shown = run(command, "--help", env={"COLUMNS": "120", "TERMINAL_WIDTH": "120"}).stdout
+    assert all(f"--{name}" in shown for name in ("directed", "weight", "nodes", "hidden", "header", "sheet"))
+
+
+def test_names_are_quoted_where_a_list_would_mislead():
+    shown = name_members(["Ann Lee", "Smith, John", "star*", ""], 0, ["Ann Lee", "Smith, John"])
+    assert shown == 'Ann Lee*, "Smith, John"*, "star*", ""'
+
+
+def test_over_represented_values_stand_in_the_table_with_their_base_rate(capsys):
+    value = {"attribute": "office", "value": "Rome", "inside": 3, "members": 4, "total": 5, "known": 9, "q": 0.01}
+    item = {"number": 0, "name": "Rome", "size": 4, "density": 0.5, "members": ["a"], "shared": []}
+    show_communities([{**item, "over_represented": [value]}], [], 12)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "office Rome: 3 of 4, overall 5 of 9" in shown
+
+
+def test_time_left_does_not_count_compilation():
+    assert seconds_left(0.5, 70.0, 60.0) == pytest.approx(10.0)
+    assert seconds_left(None, 70.0, 60.0) is None
+    assert seconds_left(0.0, 70.0, 60.0) is None
+    assert clock_face(3_725) == "1:02:05"
+
+
+def test_gexf_has_colours_positions_and_names(tmp_path):
+    import networkx as nx
+
+    from klafter.datasets import load_karate
+    from klafter.models import KLafter
+
+    model = KLafter(n_init=1, n_smooth=0, random_state=0).fit(load_karate())
+    model.save(tmp_path / "karate.npz")
+    assert run("export", tmp_path / "karate.npz", tmp_path / "karate.gexf").exit_code == 0
+    found = nx.read_gexf(tmp_path / "karate.gexf")
+    looks = [found.nodes[node] for node in found]
+    assert all({"color", "position", "size"} <= set(look["viz"]) for look in looks)
+    assert len({(look["viz"]["position"]["x"], look["viz"]["position"]["y"]) for look in looks}) == 34
+    colours = {look["community"]: tuple(look["viz"]["color"][part] for part in "rgb") for look in looks}
+    assert len(set(colours.values())) == len(colours)
+    assert {look["community_name"] for look in looks} >= set(model.community_names_)

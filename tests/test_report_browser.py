@@ -451,3 +451,34 @@ def test_headers_explain_themselves(opened):
     )
     assert all_of(opened, "#tip")[0].is_displayed()
     assert "other runs" in all_of(opened, "#tip")[0].text
+
+
+GROUP = """
+    const { x, y, radius } = JSON.parse(document.getElementById('data').textContent).groups.circles;
+    const canvas = document.getElementById('canvas'), r = Math.max(...radius);
+    canvas.scrollIntoView({ behavior: 'instant', block: 'center' });
+    const lo = (v) => Math.min(...v) - r, hi = (v) => Math.max(...v) + r;
+    const s = Math.min((canvas.clientWidth - 48) / (hi(x) - lo(x)), (canvas.clientHeight - 110) / (hi(y) - lo(y)));
+    return [x, y].map((v) => Math.round((v[0] - (lo(v) + hi(v)) / 2) * s));
+"""
+
+
+def test_many_communities_open_group_by_group(browser, tmp_path, monkeypatch):
+    from selenium.webdriver import ActionChains
+
+    monkeypatch.setattr("klafter.report.groups.MANY", 20)
+    graph, truth = make_overlapping(n=2_400, community_size=60, random_state=0)
+    page = kl.report(told(graph, truth.memberships, response="exposure"), tmp_path / "groups.html")
+    open_page(browser, page)
+    assert "groups" in all_of(browser, "#crumbs")[0].text
+    canvas = all_of(browser, "#canvas")[0]
+    ActionChains(browser).move_to_element_with_offset(canvas, *browser.execute_script(GROUP)).click().perform()
+    crumbs = all_of(browser, "#crumbs")[0].text
+    assert crumbs.startswith("Groups")
+    assert "communities" in crumbs
+    click(browser, "#details .chip")
+    click(browser, "#details .more")
+    assert "Community" in all_of(browser, "#crumbs")[0].text
+    click(browser, "#crumbs button")
+    assert "All communities" in all_of(browser, "#crumbs")[0].text
+    assert browser.get_log("browser") == []

@@ -15,7 +15,7 @@ from klafter.cli.fitting import fit
 from klafter.cli.inspect_model import communities, explain, predict
 from klafter.cli.looking import look
 from klafter.cli.reproducing import reproduce
-from klafter.cli.sentences import SentenceGroup
+from klafter.cli.sentences import SentenceCommand, SentenceGroup
 from klafter.cli.watching import watch
 
 WELCOME = """\
@@ -66,4 +66,4 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 for panel, commands in COMMANDS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(command)
+        app.command(cls=SentenceCommand, rich_help_panel=panel)(command)

@@ -73,7 +73,7 @@ def show_links(model) -> None:
         "The likeliest links that the novel does not have", [("node", {}), ("node", {}), ("probability", NUMBER)], rows
     )
     if links:
-        show_explanation(model.explain(*links[0][:2]))
+        show_explanation(model.explain(*links[0][:2]), model.community_names_)
 
 
 def try_report(model, path: Path) -> tuple[Path | None, str]:

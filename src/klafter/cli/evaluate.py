@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -132,7 +133,7 @@ def show_settings(rows: list[dict], search, output: Path) -> None:
     show_table("Settings on hidden links", columns, [[f"{row[key]:.4g}" for key in keys] for row in rows])
     best = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in search.best_params_.items())
     say(f"Best: {best}; {counted(search.n_communities_, 'community')}, saved in {output}.")
-    say(f"Next: klafter communities {output}, or klafter predict {output} --top 20")
+    say(f"Next: klafter communities {quote(str(output))}, or klafter predict {quote(str(output))} --top 20")
 
 
 def compare(

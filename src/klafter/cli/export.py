@@ -22,6 +22,8 @@ def export(
 ) -> None:
     """Write the network with its communities for Gephi, Cytoscape, R, a spreadsheet, ...
 
+    GEXF has the colours, places and sizes of the report as well.
+
     **Examples**
 
     `klafter export friends.npz friends.gexf`
@@ -31,8 +33,10 @@ def export(
     check_output(output, str(model))
     fitted = load_model(model)
     from klafter.graph import write_graph
+    from klafter.report.network import node_looks
 
-    write_graph(fitted.graph_, output, fitted.memberships_, fitted.community_names_, raw=raw)
+    looks = node_looks(fitted) if output.suffix.lower() == ".gexf" else None
+    write_graph(fitted.graph_, output, fitted.memberships_, fitted.community_names_, looks, raw=raw)
     if as_json:
         print_json({"file": str(output), "nodes": fitted.graph_.n_nodes, "communities": fitted.n_communities_})
     elif not quiet:

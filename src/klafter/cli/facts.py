@@ -25,6 +25,7 @@ def describe_communities(model) -> list[dict[str, Any]]:
             "links": item.inner_links,
             "density": item.density,
             "members": [graph.label(i) for i in item.members],
+            "over_represented": [vars(e) for e in item.enriched],
             "shared": [graph.label(i) for i in item.members if several[i]],
         }
         for item in community_table(graph, cover, names=model.community_names_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -222,4 +223,4 @@ def tell(model, source: str, output: Path, report: Path | None, interrupted: boo
         say(note)
     say(f"Saved in {output}{f', the page in {report}' if report else ''}.")
     if not interrupted:
-        say(f"Next: klafter communities {output}, or klafter predict {output} --top 20")
+        say(f"Next: klafter communities {quote(str(output))}, or klafter predict {quote(str(output))} --top 20")

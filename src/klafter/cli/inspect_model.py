@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from klafter.cli.inputs import find_pair, find_pairs, load_model
-from klafter.cli.screen import Column, Json, counted, print_json, say, show_table
+from klafter.cli.screen import Column, Json, counted, print_json, quoted, say, show_table
 from klafter.cli.sentences import Mistake
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that klafter fit wrote.")]
 NUMBER: dict[str, Any] = {"justify": "right", "no_wrap": True}
 PARTS = 20  # of an explanation on the screen
+VALUES = 3  # over-represented ones of a community on the screen
 
 
 def communities(
@@ -52,11 +54,13 @@ def communities(
 
 def show_communities(found: list, alone: list, members: int, choices: dict | None = None) -> None:
     """The table of communities, and where those in none would go."""
+    common = any(item["over_represented"] for item in found)
     columns: list[Column] = [
         ("community", NUMBER),
         ("name", {}),
         ("size", NUMBER),
         ("density", NUMBER),
+        *([("over-represented", {})] if common else []),
         ("members, * also elsewhere", {}),
     ]
     rows = [
@@ -65,6 +69,7 @@ def show_communities(found: list, alone: list, members: int, choices: dict | Non
             item["name"],
             item["size"],
             _share(item["density"]),
+            *([name_values(item["over_represented"])] if common else []),
             name_members(item["members"], members, item["shared"]),
         )
         for item in found
@@ -75,12 +80,23 @@ def show_communities(found: list, alone: list, members: int, choices: dict | Non
         say("No communities: how much each node links in general explains this network best.")
     if alone:
         choices = choices or {}
-        first = {label: f"{label} (first {c.community}, {c.probability:.0%})" for label, c in choices.items()}
-        say(f"In none, {len(alone)}: {name_members([first.get(label, label) for label in alone], 2 * members)}")
+        names = {item["number"]: item["name"] for item in found}
+        first = {label: f" (first {quoted(names[c.community])}, {c.probability:.0%})" for label, c in choices.items()}
+        shown = alone[: 2 * members] if members else alone
+        more = f" and {len(alone) - len(shown)} more" if len(shown) < len(alone) else ""
+        say(f"In none, {len(alone)}: {', '.join(quoted(label) + first.get(label, '') for label in shown)}{more}")
 
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+def name_values(found: list[dict[str, Any]]) -> str:
+    """Attribute values that members hold more often than chance gives: of members, and of all nodes."""
+    return "; ".join(
+        f"{e['attribute']} {e['value']}: {e['inside']} of {e['members']}, overall {e['total']} of {e['known']}"
+        for e in found[:VALUES]
+    )
 
 
 def name_members(names: list, most: int, starred: Collection = ()) -> str:
@@ -88,7 +104,7 @@ def name_members(names: list, most: int, starred: Collection = ()) -> str:
     starred = set(starred)
     shown = names[:most] if most else names
     more = f" and {len(names) - len(shown)} more" if len(shown) < len(names) else ""
-    return ", ".join(f"{name}*" if name in starred else str(name) for name in shown) + more
+    return ", ".join(f"{quoted(name)}*" if name in starred else quoted(name) for name in shown) + more
 
 
 def predict(
@@ -171,13 +187,24 @@ def explain(
         odds = {"probability": found.probability, "log_odds": found.log_odds}
         print_json({"source": first, "target": second, **odds, "link": known, "parts": parts, "totals": found.totals})
         return
-    show_explanation(found)
+    show_explanation(found, fitted.community_names_)
 
 
-def show_explanation(found) -> None:
+def show_explanation(found, names: Sequence[str] = ()) -> None:
     """The parts of one predicted link, what they add up to, and how much of that each kind has."""
     columns = [("for or against", NUMBER), ("what", {})]
-    rows = [(f"{value:+.2f}", what) for what, value in found.largest(PARTS)]
-    show_table(f"{found.source} - {found.target}: probability of a link {found.probability:.3f}", columns, rows)
+    rows = [(f"{value:+.2f}", with_names(what, names)) for what, value in found.largest(PARTS)]
+    show_table(
+        f"{quoted(found.source)} - {quoted(found.target)}: probability of a link {found.probability:.3f}", columns, rows
+    )
     totals = ", ".join(f"{kind} {value:+.2f}" for kind, value in found.totals.items())
     say(f"These add up to {found.log_odds:+.2f}, the log odds of that probability: {totals}.")
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """A part of an explanation with the names of communities behind their numbers."""
+    return re.sub(
+        r"community (\d+)",
+        lambda found: f"{found[0]} ({names[k]})" if (k := int(found[1])) < len(names) and names[k] else found[0],
+        text,
+    )

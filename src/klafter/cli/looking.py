@@ -10,8 +10,8 @@ import typer
 
 from klafter.cli import completion
 from klafter.cli.inputs import check_reading, no_such_file, parse_settings
-from klafter.cli.reading import Directed, Header, Nodes, Read, Sheet, Weight, reader_options
-from klafter.cli.screen import Column, Json, print_json, say, show_table
+from klafter.cli.reading import Directed, Header, Hidden, Nodes, Read, Sheet, Weight, hide_pairs, reader_options
+from klafter.cli.screen import Column, Json, counted, print_json, say, show_table
 from klafter.cli.sentences import Mistake, in_shell_words
 
 
@@ -22,6 +22,7 @@ def look(
     header: Header = None,
     sheet: Sheet = None,
     nodes: Nodes = None,
+    hidden: Hidden = None,
     read: Read = None,
     as_json: Json = False,
 ) -> None:
@@ -44,11 +45,12 @@ def look(
 
     options = {"directed": directed, **reader_options(weight, header, sheet, nodes)}
     found = look_at(file, **options, **check_reading(parse_settings(read or [], "--read")))
+    graph = found.graph if hidden is None or found.is_part else hide_pairs(found.graph, hidden)
     questions = [in_shell_words(text) for text in found.questions]
     said = [in_shell_words(text) for text in found.found]
     columns = [f"{use} ({name})" if name and name != use else use for name, use in found.columns]
     if as_json:
-        facts = {"file": file, "kind": found.kind, "graph": describe_graph(found.graph), "columns": columns}
+        facts = {"file": file, "kind": found.kind, "graph": describe_graph(graph), "columns": columns}
         print_json({**facts, "rows": found.rows, "questions": questions, "is_part": found.is_part})
         return
     part = "; only the beginning of this long file was read" if found.is_part else ""
@@ -58,12 +60,14 @@ def look(
     )
     for text in said:
         say(text)
+    if hidden is not None:
+        say(f"{counted(graph.n_hidden, 'pair')} hidden." if not found.is_part else f"{hidden} was not looked at.")
     say("To check:" if questions else "No questions.", "bold")
     for text in questions:
         say(f"- {text}")
     again = [*flag("directed", directed, "undirected"), *flag("header", header, "no-header")]
-    given = {"weight": None if weight == "auto" else weight, "sheet": sheet, "nodes": nodes}
-    again += [f"--{name} {quote(value)}" for name, value in given.items() if value is not None]
+    given = {"weight": None if weight == "auto" else weight, "sheet": sheet, "nodes": nodes, "hidden": hidden}
+    again += [f"--{name} {quote(str(value))}" for name, value in given.items() if value is not None]
     again += [f"--read {quote(setting)}" for setting in read or []]
     say(" ".join([f"Next: klafter fit {quote(file)}", *again, "-o model.npz"]))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -56,28 +57,38 @@ def watched(quiet: bool) -> Iterator[Meter]:
         log.propagate = True
 
 
+def seconds_left(done: float | None, passed: float, compiling: float) -> float | None:
+    """At the speed so far; compilation, which comes once, does not count. None while nothing is known."""
+    if not done or passed <= compiling:
+        return None
+    return (passed - compiling) * (1 - done) / done
+
+
+def clock_face(seconds: float | None) -> str:
+    """Hours, minutes and seconds."""
+    if seconds is None:
+        return "-:--:--"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
 def _bar(console) -> Iterator[Meter]:
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from klafter.jit.compilation import compile_clock
 
     columns = (
         BarColumn(30),
         TaskProgressColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left,"),
+        TextColumn("{task.fields[left]} left,"),
         TimeElapsedColumn(),
         TextColumn("passed: {task.description}", markup=False),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=1.0)
+    with Progress(*columns, console=console, transient=True) as bar, compile_clock() as compiling:
+        task, begun = bar.add_task("starting", total=1.0, left=clock_face(None)), time.perf_counter()
 
         def advance(done: float | None, text: str) -> None:
-            bar.update(task, total=None if done is None else 1.0, completed=done, description=text)
+            left = clock_face(seconds_left(done, time.perf_counter() - begun, compiling.seconds))
+            bar.update(task, total=None if done is None else 1.0, completed=done, description=text, left=left)
 
         yield Meter(advance)

@@ -85,9 +85,12 @@ def read_network(
     """The graph that options describe."""
     graph = load_graph(name, directed, read, **reader_options(weight, header, sheet, nodes))
     graph = graph.binarize() if binarize else graph
-    if hidden is not None:
-        graph = graph.hide(read_pairs(graph, text_lines(hidden), str(hidden)))
-    return graph
+    return graph if hidden is None else hide_pairs(graph, hidden)
+
+
+def hide_pairs(graph: Graph, path: Path) -> Graph:
+    """The graph with the pairs of a file hidden."""
+    return graph.hide(read_pairs(graph, text_lines(path), str(path)))
 
 
 def tell_graph(name: str, graph: Graph) -> None:

@@ -56,6 +56,13 @@ def say(text: str = "", style: str | None = None) -> None:
     console().print(plain(text), style=style)
 
 
+def quoted(name: object) -> str:
+    """A name in a list, in quotes where a comma, a star or a blank at its end would be taken for the list's."""
+    text = str(name)
+    doubtful = not text or text != text.strip() or any(mark in text for mark in ',;*"()')
+    return json.dumps(text, ensure_ascii=False) if doubtful else text
+
+
 def counted(number: int, noun: str) -> str:
     """A number and what it counts: 1 node, 2 nodes, 3 communities."""
     many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"

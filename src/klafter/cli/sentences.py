@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from klafter.cli import RECEIVED
 from klafter.cli.screen import plain
@@ -79,8 +79,32 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(sorted(found, key=lambda word: near.index(word.lower())))}?" if found else ""
 
 
+def flags_as_flags(params: list) -> list:
+    """Switches take no value, so that help shows none behind them."""
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = " "
+    return params
+
+
+class SentenceCommand(TyperCommand):
+    """A command whose help shows flags as flags and arguments without braces."""
+
+    def get_params(self, ctx):
+        """Options and arguments, help among them."""
+        return flags_as_flags(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx):
+        """The words of the usage line."""
+        return [piece.strip("{}").replace("[[", "[").replace("]]", "]") for piece in super().collect_usage_pieces(ctx)]
+
+
 class SentenceGroup(TyperGroup):
     """A group of commands whose errors are sentences, without boxes and tracebacks."""
+
+    def get_params(self, ctx):
+        """Options, help among them."""
+        return flags_as_flags(super().get_params(ctx))
 
     def invoke(self, ctx):
         """Run the command; a reader who went away is not an error of files."""
@@ -129,6 +153,12 @@ def verdict(error: Exception) -> tuple[int, str]:
 
 def _usage(error) -> str:
     """What typer found wrong, and where help is."""
-    message = error.format_message().rstrip(".?")
     context = getattr(error, "ctx", None)
-    return f"{message}; see {context.command_path if context else 'klafter'} --help."
+    where = f"see {context.command_path if context else 'klafter'} --help."
+    option = getattr(error, "option_name", None)
+    if option is None or not hasattr(error, "possibilities"):
+        return f"{error.format_message().rstrip('.?')}; {where}"
+    known = (
+        [name for param in context.command.params for name in (*param.opts, *param.secondary_opts)] if context else []
+    )
+    return f"No such option: {option}; {where}{did_you_mean(option, [n for n in known if n.startswith('--')])}"

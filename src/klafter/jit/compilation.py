@@ -3,6 +3,7 @@
 import gc
 import logging
 import threading
+import time
 from contextlib import contextmanager
 
 from numba.core import event
@@ -28,6 +29,39 @@ class _Compiling(event.Listener):
 
     def on_end(self, event: event.Event) -> None:
         pass
+
+
+class CompileClock(event.Listener):
+    """Seconds in which something was being compiled, by any thread; a compilation inside another counts once."""
+
+    def __init__(self) -> None:
+        self._lock, self._depth, self._since, self._spent = threading.Lock(), 0, 0.0, 0.0
+
+    def on_start(self, event: event.Event) -> None:
+        with self._lock:
+            if self._depth == 0:
+                self._since = time.perf_counter()
+            self._depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._spent += time.perf_counter() - self._since
+
+    @property
+    def seconds(self) -> float:
+        """Until now, a compilation under way among them."""
+        with self._lock:
+            return self._spent + (time.perf_counter() - self._since if self._depth else 0.0)
+
+
+@contextmanager
+def compile_clock():
+    """A clock that runs while something is compiled."""
+    clock = CompileClock()
+    with event.install_listener("numba:compile", clock):
+        yield clock
 
 
 @contextmanager

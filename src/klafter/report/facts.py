@@ -14,6 +14,7 @@ from klafter.models.cover import as_cover, pattern, rows
 from klafter.models.enrichment import show_value
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
 from klafter.report.fit import Count, Run, Setting, counts, criterion, parameters, runs, settings_tried
+from klafter.report.groups import Groups, group_communities
 from klafter.report.held_out import HeldOut, evaluate_held_out
 from klafter.report.levels import LevelFacts, describe_levels
 from klafter.report.matrices import Matrices, matrices
@@ -81,6 +82,7 @@ class Facts:
     overlaps: list[Overlap]
     network: Network | None
     overview: Overview | None
+    groups: Groups | None  # of communities, where they are many
     affinities: Affinities | None
     matrices: Matrices | None
     criterion: str  # what chose among the runs
@@ -112,6 +114,7 @@ def gather(model, held=None, title: str | None = None) -> Facts:
         overlaps=overlap_table(z),
         network=draw_network(graph, z) if small else None,
         overview=None if small or not communities else draw_overview(graph, z, communities),
+        groups=None if small else group_communities(graph, z),
         affinities=None if _is_plain(model, w) else _affinities(w, communities),
         matrices=matrices(model, z),
         criterion=criterion(model),

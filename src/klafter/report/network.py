@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.models.cover import pattern, sizes
+from klafter.models.cover import as_cover, pattern, rows, sizes
 from klafter.report.communities import Community
 from klafter.report.layout import force_layout, separate, spacing
+from klafter.report.palette import NOBODY, community_colours
 
 NODES = 2_000  # drawn one by one up to here
 LINKS = 40_000  # drawn at most
 STRONG = 4_000  # drawn while nothing is chosen: more hide each other
 COMMUNITIES = 300  # drawn at most in the network of communities
 MEMBERS = 100  # drawn at most inside one community
+UNIT = 500  # of a file for other programs to one of the page: they count in pixels
 INNER = 300_000  # links drawn at most inside all communities together
 
 
@@ -132,12 +135,8 @@ def draw_overview(graph: Graph, z: sparse.csr_array, communities: list[Community
     """The largest communities and what connects them."""
     size = sizes(z)
     shown = np.sort(np.argsort(-size, kind="stable")[:COMMUNITIES])
-    connections = _connections(graph, pattern(z)[:, shown])
-    near = sparse.coo_array(
-        (np.ones(len(connections)), (connections[:, 0], connections[:, 1])), shape=(len(shown),) * 2
-    )
-    radius = 0.1 + 0.26 * np.sqrt(size[shown] / max(size.max(initial=0), 1))
-    place, radius = _place(force_layout(sparse.csr_array(near), sparse.csr_array((len(shown), 0))), radius)
+    connections = closest(graph, pattern(z)[:, shown])
+    place, radius = place_circles(size[shown], connections)
     connections[:, :2] = shown[connections[:, :2]]
     return Overview(
         shown.tolist(),
@@ -150,7 +149,15 @@ def draw_overview(graph: Graph, z: sparse.csr_array, communities: list[Community
     )
 
 
-def _connections(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
+def place_circles(size: np.ndarray, connections: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and radii of circles of these areas, the connected near each other."""
+    n = len(size)
+    near = sparse.coo_array((np.ones(len(connections)), (connections[:, 0], connections[:, 1])), shape=(n, n))
+    radius = 0.1 + 0.26 * np.sqrt(size / max(size.max(initial=0), 1))
+    return _place(force_layout(sparse.csr_array(near), sparse.csr_array((n, 0))), radius)
+
+
+def closest(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
     """Rows (community, community, links, shared members): for each community the ``most`` it is closest to."""
     links = (z.T @ pattern(graph.links) @ z).toarray()
     links = links + links.T if graph.directed else links
@@ -213,3 +220,22 @@ def _inner_block(position: sparse.csr_array, pairs: np.ndarray) -> np.ndarray:
     return np.column_stack(
         [first.col[order[0]], first.data[order[0]].astype(int) - 1, second.data[order[1]].astype(int) - 1]
     )
+
+
+def node_looks(model) -> list[dict[str, Any]]:
+    """Colour, size and, of graphs that are drawn node by node, position of each node, as GEXF names them."""
+    graph, z = model.graph_, as_cover(model.memberships_)
+    colours = community_colours(sizes(z).tolist())
+    looks: list[dict[str, Any]] = [{"color": _rgb([colours[k] for k in mine] or [NOBODY])} for mine in rows(z)]
+    if graph.n_nodes <= NODES:
+        drawn = draw_network(graph, z)
+        for look, x, y, radius in zip(looks, drawn.x, drawn.y, drawn.radius):
+            look["position"] = {"x": UNIT * x, "y": -UNIT * y, "z": 0.0}  # up is up there
+            look["size"] = 2 * UNIT * radius
+    return looks
+
+
+def _rgb(colours: list[str]) -> dict[str, int]:
+    """The mean of some colours: a node has one there."""
+    parts = np.array([[int(colour[t : t + 2], 16) for t in (1, 3, 5)] for colour in colours])
+    return dict(zip("rgb", parts.mean(axis=0).round().astype(int).tolist()))

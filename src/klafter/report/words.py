@@ -89,11 +89,12 @@ def _trust(model, communities: list[Community], runs: list[Run], counts: list[Co
     said = []
     found = [run.n_found for run in runs]
     if len(found) > 1:
-        span = f"{min(found)}" if min(found) == max(found) else f"{min(found)} to {max(found)}"
-        said.append(f"The runs found {span} communities at their finest level")
+        span = f"{min(found)} to {max(found)} communities"
+        span = _number(found[0], "community", "communities") if min(found) == max(found) else span
+        said.append(f"The runs found {span} at their finest level")
     if counts:
         low, high = model.n_communities_interval(MASS)
-        said.append(f"{MASS:.0%} of the posterior of their number lies between {low} and {high}")
+        said.append(f"the posterior of their number, small ones counted, has {MASS:.0%} between {low} and {high}")
     stable = [c.stability for c in communities if c.stability is not None]
     if stable:
         said.append(f"a community was found again by the other runs with a mean F1 of {np.mean(stable):.2f}")

@@ -31,10 +31,11 @@ LONG = 60  # characters of a label that a sentence shows
 
 
 class Shape(NamedTuple):
-    """How a file is written: its suffix, and whether cells stay as they are."""
+    """How a file is written: its suffix, whether cells stay as they are, and how nodes look, where the format tells."""
 
     suffix: str
     raw: bool
+    looks: Sequence[dict[str, Any]] | None = None
 
 
 def write_graph(
@@ -42,6 +43,7 @@ def write_graph(
     path: str | os.PathLike[str],
     memberships: Any = None,
     names: Sequence[str] | None = None,
+    looks: Sequence[dict[str, Any]] | None = None,
     *,
     raw: bool = False,
 ) -> None:
@@ -59,6 +61,8 @@ def write_graph(
         them or -1, for programs that colour by one column. A node in none has an empty community in `.csv`.
     names : sequence of str, optional
         Names of the communities, such as a model's ``community_names_``: `community_name` of nodes, or a third column.
+    looks : sequence of dict, optional
+        How each node looks, for `.gexf`: "color" (dict of r, g, b), "position" (dict of x, y, z), "size".
     raw : bool
         Cells of `.csv` and `.tsv` stay as they are. By default text that a spreadsheet would run as a formula, because
         it begins with =, +, -, @ or a tab, gets an apostrophe in front.
@@ -78,7 +82,8 @@ def write_graph(
         known = ", ".join(_WRITERS)
         raise ValueError(f"A graph is written as {known}; {place.name!r} ends in {place.suffix!r}. Change the suffix.")
     groups = None if memberships is None else _groups(graph, memberships)
-    write_file(place, lambda file: write(graph, file, groups, list(names or []), Shape(place.suffix.lower(), raw)))
+    shape = Shape(place.suffix.lower(), raw, looks if place.suffix.lower() == ".gexf" else None)
+    write_file(place, lambda file: write(graph, file, groups, list(names or []), shape))
 
 
 def _groups(graph: Graph, memberships: Any) -> list[list[int]]:
@@ -116,7 +121,7 @@ def _write_xml(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], s
     labels = [_printable(str(graph.label(i)), shape) for i in range(graph.n_nodes)]
     for i, name in enumerate(labels):
         known = {_printable(k, shape): _plain(v, shape) for k, v in _known(graph, i, groups, names).items()}
-        found.add_nodes_from([(name, known)])
+        found.add_nodes_from([(name, known if shape.looks is None else {**known, "viz": shape.looks[i]})])
     if len(found) < graph.n_nodes:
         raise ValueError("Some labels are the same as text, such as 1 and '1'; such files need different ones.")
     found.add_weighted_edges_from((labels[i], labels[j], value) for i, j, value in _links(graph))

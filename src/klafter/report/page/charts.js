@@ -14,17 +14,18 @@ function ticks(low, high, wanted = 5) {
 }
 
 export function chart(title, series, { x: xName, y: yName, unit = false, diagonal = false, dots = false, whole = false }) {
-  const [w, h, left, right, top, bottom] = [340, 260, 58, 10, 10, 42];
+  const [w, h, right, top, bottom] = [340, 260, 10, 10, 42];
   const xs = series.flatMap((s) => s.x), ys = series.flatMap((s) => s.y);
   const range = (v, pad) => { const a = Math.min(...v), b = Math.max(...v), room = (b - a || Math.abs(b) || 1) * pad; return [a - room, b + room]; };
   const [x0, x1] = unit ? [0, 1] : [0, Math.max(...xs) * 1.02 || 1], [y0, y1] = unit ? [0, 1] : range(ys, 0.06);
+  const widest = Math.max(...ticks(y0, y1).map((v) => v.toLocaleString("en").length)), left = 28 + 7 * widest;
   const px = (v) => left + (v - x0) / (x1 - x0) * (w - left - right), py = (v) => h - bottom - (v - y0) / (y1 - y0) * (h - top - bottom);
   const drawing = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": title });
   const write = (text, x, y, anchor, more = {}) => { const t = svg("text", { x, y, "text-anchor": anchor, ...more }); t.textContent = text; drawing.append(t); };
   for (const v of ticks(y0, y1).filter((tick) => !whole || Number.isInteger(tick))) { drawing.append(svg("line", { class: "grid", x1: left, x2: w - right, y1: py(v), y2: py(v) })); write(v.toLocaleString("en"), left - 8, py(v) + 4, "end"); }
   for (const v of ticks(x0, x1)) write(v.toLocaleString("en"), px(v), h - bottom + 18, "middle");
   write(xName, (left + w - right) / 2, h - 6, "middle");
-  write(yName, 0, 0, "middle", { transform: `translate(13 ${(top + h - bottom) / 2}) rotate(-90)` });
+  write(yName, 0, 0, "middle", { transform: `translate(11 ${(top + h - bottom) / 2}) rotate(-90)` });
   if (diagonal) drawing.append(svg("line", { x1: px(0), y1: py(0), x2: px(1), y2: py(1), stroke: "var(--soft)", "stroke-dasharray": "4 4", opacity: 0.6 }));
   [...series].reverse().forEach((s) => {
     drawing.append(svg("polyline", { class: s.bold ? "series bold" : "series", "data-run": s.run ?? "", points: s.x.map((v, t) => `${px(v).toFixed(1)},${py(s.y[t]).toFixed(1)}`).join(" "), stroke: s.colour, "stroke-width": s.bold ? 2.6 : 1.6, opacity: s.opacity || 1 }));

@@ -1,14 +1,15 @@
 // The network on a canvas: pie-chart nodes, links and labels; zoom, pan, hover and choice.
 import { inkOn, onRedraw, sharp } from "./canvas.js";
-import { nodes, summary } from "./data.js";
+import { DATA, nodes, summary } from "./data.js";
 import { $, css, tip } from "./elements.js";
 import { colourOf } from "./levels.js";
 import { chosen, select } from "./selection.js";
 
+const membersOf = (group) => DATA.groups.groups[group].communities;
 const CLOSE = 2.5;  // zoom from which weak links are drawn too
 
 export class Drawing {
-  // describe(item) gives the text beside the pointer; open(community) answers a double click on a community.
+  // describe(item) gives the text beside the pointer; open(item) answers a double click on a community and a click on a group.
   constructor(canvas, { describe, open }) {
     Object.assign(this, { canvas, describe, open });
     this.listen();
@@ -46,7 +47,7 @@ export class Drawing {
     return [this.w / 2 + (item.x - this.cx) * s, this.h / 2 + (item.y - this.cy) * s];
   }
 
-  radius(item) { return Math.min(Math.max(item.r * this.scale(), 2.2), item.community === undefined ? 26 : 90); }
+  radius(item) { return Math.min(Math.max(item.r * this.scale(), 2.2), item.node === undefined ? 90 : 26); }
 
   zoomBy(factor, px = this.w / 2, py = this.h / 2) {
     const before = this.scale();
@@ -75,12 +76,12 @@ export class Drawing {
   selectedItems() {
     const { items } = this.view;
     if (chosen.community !== null) {
-      return new Set(items.flatMap((n, t) => (n.community === chosen.community || (n.node !== undefined && nodes.memberships[n.node].includes(chosen.community)) ? [t] : [])));
+      return new Set(items.flatMap((n, t) => (n.community === chosen.community || (n.group !== undefined && membersOf(n.group).includes(chosen.community)) || (n.node !== undefined && nodes.memberships[n.node].includes(chosen.community)) ? [t] : [])));
     }
     if (chosen.node === null) return null;
     const t = items.findIndex((n) => n.node === chosen.node);
     if (t >= 0) return new Set([t, ...this.neighbours[t]]);
-    return new Set(items.flatMap((n, s) => (nodes.memberships[chosen.node].includes(n.community) ? [s] : [])));
+    return new Set(items.flatMap((n, s) => (nodes.memberships[chosen.node].some((k) => k === n.community || (n.group !== undefined && membersOf(n.group).includes(k))) ? [s] : [])));
   }
 
   draw() {
@@ -174,7 +175,7 @@ export class Drawing {
       if (opens && r < 13 && items.length > 60 && !highlighted) continue;  // the names of many small circles appear on zooming in
       const text = items[t].text.length > 28 ? `${items[t].text.slice(0, 27)}…` : items[t].text;
       const half = pen.measureText(text).width / 2 + 1;
-      const spots = opens && half < r + 1 ? [[x, y]] : [[x, y + r + 9], [x, y - r - 9], [x + r + half + 3, y], [x - r - half - 3, y]];
+      const spots = opens && items[t].group === undefined && half < r + 1 ? [[x, y]] : [[x, y + r + 9], [x, y - r - 9], [x + r + half + 3, y], [x - r - half - 3, y]];
       const must = items[t].node !== undefined && items[t].node === chosen.node;
       const free = spots.length === 1 ? spots[0] : spots.find(([a, b]) => this.isFree(a, b, half, t, solid, taken)) || (must ? spots[0] : null);
       if (!free) continue;
@@ -235,7 +236,7 @@ export class Drawing {
     canvas.addEventListener("pointerup", (event) => { const was = moved; lift(event); if (!was) this.choose(this.find(event)); });
     canvas.addEventListener("pointercancel", lift);
     canvas.addEventListener("pointerleave", (event) => tip(event));
-    canvas.addEventListener("dblclick", (event) => { const t = this.find(event); if (t !== null && this.view.opens) this.open(this.view.items[t].community); });
+    canvas.addEventListener("dblclick", (event) => { const t = this.find(event); if (t !== null && this.view.opens) this.open(this.view.items[t]); });
     canvas.addEventListener("wheel", (event) => {
       if (document.activeElement !== canvas && !event.ctrlKey) return;
       event.preventDefault();
@@ -251,7 +252,8 @@ export class Drawing {
 
   choose(t) {
     if (t === null) return select({});
-    const { node, community } = this.view.items[t];
+    const { node, community, group } = this.view.items[t];
+    if (group !== undefined) return this.open(this.view.items[t]);
     return select(node === undefined ? { community } : { node: chosen.node === node ? null : node });
   }
 }

@@ -8,7 +8,7 @@ import { goHome, isHome, startLevels } from "./levels.js";
 import { describe, showDetails } from "./panel.js";
 import { startSaving } from "./save.js";
 import { chosen, onSelect, select } from "./selection.js";
-import { viewOfCommunities, viewOfMembers, viewOfNodes } from "./views.js";
+import { viewOfCommunities, viewOfGroup, viewOfGroups, viewOfMembers, viewOfNodes } from "./views.js";
 
 let drawing = null;
 const details = () => showDetails(DATA.overview ? openCommunity : null, drawing.view.community);
@@ -16,8 +16,9 @@ const details = () => showDetails(DATA.overview ? openCommunity : null, drawing.
 export function startNetwork() {
   if (!nodes.labels.length || !(DATA.network || DATA.overview)) return;
   show("network");
-  drawing = new Drawing($("canvas"), { describe, open: openCommunity });
-  drawing.show(DATA.network ? viewOfNodes() : viewOfCommunities());
+  drawing = new Drawing($("canvas"), { describe, open: (item) => (item.group === undefined ? openCommunity(item.community) : openGroup(item.group)) });
+  if (DATA.network) drawing.show(viewOfNodes());
+  else openTop();
   $("zoom-in").onclick = () => drawing.zoomBy(1.4);
   $("zoom-out").onclick = () => drawing.zoomBy(1 / 1.4);
   $("zoom-all").onclick = () => drawing.all();
@@ -27,6 +28,7 @@ export function startNetwork() {
   const several = DATA.overview && communities.length > DATA.overview.numbers.length ? ` The ${DATA.overview.numbers.length} largest of ${count(communities.length)} are drawn.` : "";
   $("network-hint").textContent = DATA.network
     ? `A node's slices are its communities${nodes.certainty ? ", pale where membership is less probable" : ""}; grey nodes are in none${summary.n_unassigned && communities.length ? ": choose one to see where it would go first" : ""}.${summary.directed ? " Arrows point to whom a link goes." : ""} Drag to move, click and scroll, or pinch, to zoom.${left}`
+    : DATA.groups ? `Each circle is a group of communities, its area the number of nodes, its slices the largest of them. Click one to see its communities; double-click a community to look inside.`
     : `Each circle is a community, its area the number of members; lines join those that share links and members.${several} Double-click one to look inside.`;
   onSelect(() => { if (chosen.community !== null) { goHome(); uncolour(); } details(); follow(); drawing.draw(); });
   if (DATA.network) startLevels(() => { if (chosen.community !== null && !isHome()) select({}); drawing.recolour(viewOfNodes()); details(); });
@@ -39,7 +41,12 @@ export function startNetwork() {
 // The view that is drawn, in the colours of now.
 function redraw() {
   const { community, opens } = drawing.view;
-  drawing.recolour(DATA.network ? viewOfNodes() : opens ? viewOfCommunities() : viewOfMembers(community));
+  drawing.recolour(DATA.network ? viewOfNodes() : opens ? redrawn() : viewOfMembers(community));
+}
+
+function redrawn() {
+  const { items, group } = drawing.view;
+  return group !== undefined ? viewOfGroup(group) : items[0].group !== undefined ? viewOfGroups() : viewOfCommunities();
 }
 
 function uncolour() { if (byAttribute()) { colourByCommunities(); redraw(); } }
@@ -52,13 +59,36 @@ function follow() {
   if (x < 40 || y < 40 || x > drawing.w - 40 || y > drawing.h - 40) drawing.focus(t);
 }
 
-function openCommunity(k) {
-  show("crumbs");
-  drawing.show(viewOfMembers(k));
+// A way back, and where one is.
+const wayTo = (text, go) => el("button", { type: "button", class: "link", onclick: go }, text);
+function showView(view, ...crumbs) {
+  $("crumbs").hidden = !crumbs.length;
+  $("crumbs").replaceChildren(...crumbs);
+  drawing.show(view);
+}
+
+function openTop() {
+  if (DATA.groups) showView(viewOfGroups(), `${count(DATA.groups.groups.length)} groups › `, wayTo("All communities", openAll));
+  else showView(viewOfCommunities());
+}
+
+function openAll() { showView(viewOfCommunities(), wayTo("Groups", () => { openTop(); details(); }), " › All communities"); details(); }
+
+function openGroup(g) {
+  const { communities: numbers, circles } = DATA.groups.groups[g];
+  const some = circles.x.length < numbers.length ? `, the ${circles.x.length} largest drawn` : "";
+  showView(viewOfGroup(g), wayTo("Groups", () => { openTop(); details(); }), ` › ${count(numbers.length)} communities${some}`);
   details();
+}
+
+const groupWith = (k) => DATA.groups.groups.findIndex((g) => g.communities.includes(k));
+
+function openCommunity(k) {
   const hidden = communities[k].size - DATA.overview.members_drawn;
-  $("crumbs").replaceChildren(el("button", { type: "button", class: "link", onclick: () => { $("crumbs").hidden = true; drawing.show(viewOfCommunities()); details(); } }, "All communities"),
-    ` › ${titleOf(k)}${hidden > 0 ? `, the ${DATA.overview.members_drawn} tightest of ${count(communities[k].size)} members` : ""}`);
+  const back = DATA.groups ? [wayTo("Groups", () => { openTop(); details(); }), " › ", wayTo(`${count(DATA.groups.groups[groupWith(k)].communities.length)} communities`, () => openGroup(groupWith(k)))]
+    : [wayTo("All communities", () => { openTop(); details(); })];
+  showView(viewOfMembers(k), ...back, ` › ${titleOf(k)}${hidden > 0 ? `, the ${DATA.overview.members_drawn} tightest of ${count(communities[k].size)} members` : ""}`);
+  details();
 }
 
 function startSearch() {

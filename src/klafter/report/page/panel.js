@@ -1,6 +1,6 @@
 // The panel beside the network: a node, a community, or the legend.
 import { attributeLegend, byAttribute } from "./colouring.js";
-import { colours, communities, label, nodes, shortName, titleOf } from "./data.js";
+import { DATA, colours, communities, label, nodes, shortName, titleOf } from "./data.js";
 import { $, dot, el } from "./elements.js";
 import { count, digits, many, percent } from "./format.js";
 import { colourOf, groupName, groupsOf, isHome, levelList } from "./levels.js";
@@ -11,6 +11,10 @@ import { enriched } from "./tables.js";
 const sureOf = (i, t) => (nodes.certainty && isHome() ? ` · ${nodes.certainty[i][t]}%` : "");
 
 export function describe(item) {
+  if (item.group !== undefined) {
+    const { communities: numbers, n_nodes } = DATA.groups.groups[item.group];
+    return [el("b", {}, many(numbers.length, "community", "communities")), `${many(n_nodes, "node")}; largest ${shortName(numbers[0])}. Click to look inside.`];
+  }
   if (item.node === undefined) {
     const c = communities[item.community];
     return [el("b", {}, titleOf(item.community)), `${many(c.size, "member")}, ${many(c.n_shared, "shared", "shared")}`];

@@ -21,13 +21,29 @@ export function viewOfNodes() {
   return { items, lines, strong: n_strong, width: Math.max(0.5, Math.min(1.1, 40 / Math.sqrt(n_strong + 1))) };
 }
 
+const connected = (connections) => {
+  const most = Math.max(1, ...connections.map(([, , links, shared]) => links + shared));
+  return connections.map(([a, b, links, shared]) => ({ a, b, weight: 0.3 + 3 * ((links + shared) / most) }));
+};
+const circle = (k, x, y, r) => ({ community: k, x, y, r, pie: [[colours[k], 1, 1]], text: shortName(k, 18) });
+const viewOfCircles = (items, connections) => ({ items, lines: connected(connections), width: Math.min(1, Math.sqrt(60 / items.length)), opens: true });
+
 export function viewOfCommunities() {
   const { numbers, x, y, radius, connections } = DATA.overview;
   const place = new Map(numbers.map((k, t) => [k, t]));
-  const items = numbers.map((k, t) => ({ community: k, x: x[t], y: y[t], r: radius[t], pie: [[colours[k], 1, 1]], text: shortName(k, 18) }));
-  const most = Math.max(1, ...connections.map(([, , links, shared]) => links + shared));
-  const lines = connections.map(([k, m, links, shared]) => ({ a: place.get(k), b: place.get(m), weight: 0.3 + 3 * ((links + shared) / most) }));
-  return { items, lines, width: Math.min(1, Math.sqrt(60 / items.length)), opens: true };
+  return viewOfCircles(numbers.map((k, t) => circle(k, x[t], y[t], radius[t])), connections.map(([k, m, ...both]) => [place.get(k), place.get(m), ...both]));
+}
+
+// Groups of communities; the slices of a group are its largest communities.
+export function viewOfGroups() {
+  const { groups, circles: { x, y, radius, connections } } = DATA.groups;
+  const pie = (numbers) => { const some = numbers.slice(0, 6); return some.map((k) => [colours[k], 1 / some.length, 1]); };
+  return viewOfCircles(groups.map((g, t) => ({ group: t, x: x[t], y: y[t], r: radius[t], pie: pie(g.communities), text: `${g.communities.length} communities` })), connections);
+}
+
+export function viewOfGroup(t) {
+  const { communities: numbers, circles: { x, y, radius, connections } } = DATA.groups.groups[t];
+  return { ...viewOfCircles(x.map((_, s) => circle(numbers[s], x[s], y[s], radius[s])), connections), group: t };
 }
 
 export function viewOfMembers(k) {
