@@ -122,7 +122,8 @@ def verdict(error: Exception) -> tuple[int, str]:
     if isinstance(error, (ValueError, OSError, ImportError)):
         return MISTAKE, in_shell_words(str(error))
     if isinstance(error, MemoryError):
-        return FAULT, "There is not enough memory for this; try a smaller graph or fewer jobs."
+        said = in_shell_words(str(error))
+        return FAULT, said if said.endswith(".") else "There is not enough memory for this; try a smaller graph."
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return FAULT, f"Something went wrong inside klafter ({kind}); KLAFTER_DEBUG=1 shows where, please report it."
 

@@ -66,6 +66,8 @@ class LFRM(Sampler):
     np.True_
     """
 
+    _dyad_bytes = 10.0
+
     def __init__(
         self,
         *,

@@ -62,6 +62,8 @@ class MMSB(Sampler):
     True
     """
 
+    _dyad_bytes = 4.0
+
     def __init__(
         self,
         *,
