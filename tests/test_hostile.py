@@ -1,5 +1,6 @@
 """Files from strangers are read or refused in a sentence: no crash, no endless wait, no memory beyond their size."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -96,6 +97,17 @@ def test_padded_fields_take_time_in_proportion(tmp_path, line):
     begun = time.perf_counter()
     assert read_graph(path).n_nodes == 2
     assert time.perf_counter() - begun < 2
+
+
+def test_fuzzed_matlab_files_do_not_end_the_process(tmp_path):
+    good, rng = FILES["indices.mat"](), np.random.default_rng(0)
+    for _ in range(300):
+        data = bytearray(good)
+        for place in rng.integers(100, len(data), 3):
+            data[place] = rng.integers(256)
+        (tmp_path / "g.mat").write_bytes(bytes(data))
+        with contextlib.suppress(GraphFileError):
+            read_graph(tmp_path / "g.mat")
 
 
 # ---- model files --------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
-RATIO, FREE = 200.0, 64 * 2**20  # times its size that a file may unpack to; always allowed
+RATIO, FREE = 100.0, 64 * 2**20  # times its size that a file may unpack to; always allowed
 RATIO_NAME = "KLAFTER_UNPACK_RATIO"
 KINDS = "biufUS"
 

@@ -126,6 +126,12 @@ def _check(model: Any) -> None:
         raise ValueError("memberships_")
     if model.membership_proba_.shape != model.memberships_.shape:
         raise ValueError("membership_proba_")
+    known = model.n_communities_posterior_
+    if (
+        not 0 < len(known["n_communities"]) == len(known["probability"])
+        or not abs(sum(known["probability"]) - 1) < 1e-6
+    ):
+        raise ValueError("n_communities_posterior_")
     if len(model.community_names_) != model.n_communities_:
         raise ValueError("community_names_")
     if model.response_ not in RESPONSES or not 0 < model.precision_ < np.inf:

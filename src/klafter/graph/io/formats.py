@@ -6,22 +6,20 @@ import io
 import json
 import re
 import warnings
-import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from klafter.graph.archives import RATIO_NAME, ArchiveError, check_compressed, read_arrays, sparse_matrix, unpack_limit
+from klafter.graph.archives import ArchiveError, check_compressed, read_arrays, sparse_matrix
 from klafter.graph.convert import as_graph, from_networkx
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import check_size, read_all, read_text
 from klafter.graph.io.names import plain_labels
-
-_MAT_PACKED = 15  # the type of a packed variable in a MATLAB file
+from klafter.graph.mat import read_matrices
 
 
 def read_xml(
@@ -177,13 +175,14 @@ def read_mat(
     encoding: str = "utf-8",
 ) -> Graph:
     """A square matrix of a MATLAB file; `relation` is its name if there are several."""
-    from scipy.io import loadmat
-
     data = read_all(path)
     if data[:8] == b"\x89HDF\r\n\x1a\n" or b"MATLAB 7.3" in data[:128]:
         raise GraphFileError.at(path, None, "MATLAB 7.3 data", "version 7 or older is read", "save with '-v7'")
-    _check_mat(path, data)
-    held = loadmat(io.BytesIO(data))
+    try:
+        held = _old_mat(data) if 0 in data[:4] else read_matrices(data)
+    except ArchiveError as error:
+        rule, cure = "a MATLAB file holds matrices of numbers", "save the adjacency matrix again, with '-v7'"
+        raise GraphFileError.at(path, None, f"that {error}", rule, cure) from None
     found = {k: _checked(path, v) for k, v in held.items() if not k.startswith("__") and _is_square(v)}
     if not found or (relation is not None and relation not in found):
         listed = f"the square matrices {', '.join(map(quote, found))}" if found else "no square matrix"
@@ -197,20 +196,11 @@ def read_mat(
     return graph.replace(notes=[said, *graph.notes])
 
 
-def _check_mat(path: Path, data: bytes) -> None:
-    """Refuse packed variables that would unpack to far more than the file is."""
-    limit, place = unpack_limit(len(data)), 128
-    order: Literal["little", "big"] = "big" if data[126:128] == b"MI" else "little"
-    while place + 8 <= len(data):
-        kind, size = (int.from_bytes(data[at : at + 4], order) for at in (place, place + 4))
-        if kind == _MAT_PACKED:
-            unpacker = zlib.decompressobj()
-            with suppress(zlib.error):
-                limit -= len(unpacker.decompress(data[place + 8 : place + 8 + size], int(limit) + 1))
-            if limit < 0:
-                rule, cure = "a file may unpack to so many times its size", f"save it unpacked, or set {RATIO_NAME}"
-                raise GraphFileError.at(path, None, "far more data when it is unpacked", rule, cure)
-        place += 8 + size
+def _old_mat(data: bytes) -> dict[str, Any]:
+    """Version 4, which begins with a small number and not with words."""
+    from scipy.io import loadmat
+
+    return dict(loadmat(io.BytesIO(data)))
 
 
 def _checked(path: Path, matrix: Any) -> Any:
