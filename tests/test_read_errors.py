@@ -58,7 +58,7 @@ BAD = {
     "mtx nan": ("g.mtx", f"{MTX}3 3 1\n1 2 nan\n".encode(), "NaN"),
     "mtx dense": ("g.mtx", b"%%MatrixMarket matrix array real general\n90000 90000\n1\n", "announced"),
     "npz rubbish": ("g.npz", b"PK\x03\x04rubbish", "no archive of arrays"),
-    "mat rubbish": ("g.mat", b"rubbish" * 50, "check format"),
+    "mat rubbish": ("g.mat", b"rubbish" * 50, "no header of a MATLAB file"),
     "mat 7.3": ("g.mat", b"MATLAB 7.3 MAT-file" + b" " * 200, "-v7"),
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import check_size, read_all, read_text
 from klafter.graph.io.names import plain_labels
+from klafter.graph.market import read_body
 from klafter.graph.mat import read_matrices
 
 
@@ -125,7 +126,7 @@ def read_matrix_market(
     encoding: str = "utf-8",
 ) -> Graph:
     """MatrixMarket; its header is checked before anything is allocated."""
-    from scipy.io import mminfo, mmread
+    from scipy.io import mminfo
 
     data = read_all(path)
     rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(data))
@@ -138,7 +139,11 @@ def read_matrix_market(
         raise GraphFileError.at(path, None, found, "links are real and all present", "write the file again")
     if directed is None and symmetry == "symmetric":
         directed = False
-    return _from_matrix(path, _checked(path, mmread(io.BytesIO(data))), directed, weight)
+    try:
+        matrix = read_body(data, rows, entries, layout, field, symmetry)
+    except ArchiveError as error:
+        raise GraphFileError.at(path, None, str(error), "links are real and all present", "write it again") from None
+    return _from_matrix(path, matrix, directed, weight)
 
 
 def read_npz(
