@@ -103,9 +103,9 @@ class SentenceGroup(TyperGroup):
                 traceback.print_exc()
             # a Ctrl-C that reaches a compiler comes out as an error of its own
             code, sentence = verdict(typer.Abort() if RECEIVED and not isinstance(error, Interrupted) else error)
-            if code == INTERRUPTED and RECEIVED:
-                code = 128 + RECEIVED[0]
             print(f"klafter: {plain(sentence)}", file=sys.stderr)
+        if code == INTERRUPTED and RECEIVED:  # typer knows of Ctrl-C alone
+            code = 128 + RECEIVED[0]
         sys.exit(code if isinstance(code, int) else 0)
 
 
