@@ -6,7 +6,7 @@ ESLINT := $(VENV)/eslint/node_modules/.bin/eslint
 NETWORKS ?= $(KLAFTER_DATA)/networks
 bench: export KLAFTER_DATA ?= ../shared/data
 
-.PHONY: help install demo wheel test axe lint eslint bench docs clean clean-cache
+.PHONY: help install demo wheel test axe lint eslint bench torture docs clean clean-cache
 
 help:
 	@echo "make demo     set up, find the communities of a built-in network, write demo/report.html"
@@ -17,6 +17,7 @@ help:
 	@echo "make wheel    a wheel for this platform in dist, with compiled kernels in it"
 	@echo "make docs     build the site in docs/_build/html, examples and all"
 	@echo "make bench    the long measurements, saved in benchmarks/results"
+	@echo "make torture  kills, hostile files and odd graphs by the thousand, saved in benchmarks/results"
 	@echo "make clean-cache  free the space that compiled kernels take"
 
 install: $(VENV)/.ready
@@ -87,6 +88,10 @@ bench: install $(RIVALS)/.ready
 clean:
 	rm -rf $(VENV) $(RIVALS) build dist demo docs/_build docs/generated docs/gallery docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# long and resumable: what is saved is not tried again
+torture: install
+	$(BIN)/python -m benchmarks.torture
 
 clean-cache:
 	find src tests benchmarks -name '*.nb[ic]' -delete

@@ -236,11 +236,15 @@ def test_explain(folder):
 
 @pytest.mark.parametrize("suffix", ["graphml", "gexf", "csv", "json"])
 def test_export(folder, tmp_path, suffix):
-    path = tmp_path / f"out.{suffix}"
-    assert run("export", folder / "m.npz", path).exit_code == 0
+    path, model = tmp_path / f"out.{suffix}", folder / "m.npz"
+    if suffix in ("graphml", "gexf"):  # which cannot keep the bell in a name
+        assert "control character" in sentence(run("export", model, path))
+        model = tmp_path / "m.npz"
+        run("fit", "florentine_families", "--restarts", 1, "--smooth", 0, "-o", model)
+    assert run("export", model, path).exit_code == 0
     assert path.stat().st_size > 0
-    if suffix == "graphml":
-        assert klafter.read_graph(path).n_links == 12
+    if suffix in ("graphml", "gexf"):
+        assert klafter.read_graph(path).n_links == klafter.load(model).graph_.n_links
 
 
 def test_hidden_pairs_are_hidden(folder, tmp_path):
@@ -387,7 +391,7 @@ def test_the_reader_takes_any_option_from_the_shell(tmp_path):
     options = ["--read", "encoding=latin-1", "--read", "directed=yes", "--restarts", 1, "--smooth", 0]
     assert run("fit", tmp_path / "cafe.tsv", *options, "-o", tmp_path / "m.npz").exit_code == 0
     graph = klafter.load(tmp_path / "m.npz").graph_
-    assert (graph.directed, graph.labels.tolist()) == (True, ["café", "bar", "club"])
+    assert (graph.directed, graph.labels.tolist()) == (True, ["bar", "café", "club"])
 
 
 def test_values_that_are_no_counts_are_told_in_words_of_the_shell(tmp_path):

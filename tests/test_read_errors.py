@@ -52,13 +52,13 @@ BAD = {
     "pajek same names": ("g.net", b'*Vertices 2\n1 "a"\n2 "a"\n', "'a' stands twice"),
     "mtx huge": ("g.mtx", f"{MTX}1000000000 1000000000 1\n1 1000000000 1\n".encode(), "1,000,000,000 nodes"),
     "mtx lying": ("g.mtx", f"{MTX}5 5 1000000000000\n1 2 1\n".encode(), "announced"),
-    "mtx outside": ("g.mtx", f"{MTX}3 3 1\n1 9 1\n".encode(), "trouble"),
-    "mtx negative": ("g.mtx", f"{MTX}3 3 1\n-1 2 1\n".encode(), "trouble"),
+    "mtx outside": ("g.mtx", f"{MTX}3 3 1\n1 9 1\n".encode(), "whole numbers from 1 to 3"),
+    "mtx negative": ("g.mtx", f"{MTX}3 3 1\n-1 2 1\n".encode(), "whole numbers from 1 to 3"),
     "mtx not square": ("g.mtx", f"{MTX}3 4 1\n1 2 1\n".encode(), "3 x 4.*square"),
     "mtx nan": ("g.mtx", f"{MTX}3 3 1\n1 2 nan\n".encode(), "NaN"),
     "mtx dense": ("g.mtx", b"%%MatrixMarket matrix array real general\n90000 90000\n1\n", "announced"),
-    "npz rubbish": ("g.npz", b"PK\x03\x04rubbish", "check format"),
-    "mat rubbish": ("g.mat", b"rubbish" * 50, "check format"),
+    "npz rubbish": ("g.npz", b"PK\x03\x04rubbish", "no archive of arrays"),
+    "mat rubbish": ("g.mat", b"rubbish" * 50, "no header of a MATLAB file"),
     "mat 7.3": ("g.mat", b"MATLAB 7.3 MAT-file" + b" " * 200, "-v7"),
 }  # fmt: skip
 

@@ -127,9 +127,9 @@ class SentenceGroup(TyperGroup):
                 traceback.print_exc()
             # a Ctrl-C that reaches a compiler comes out as an error of its own
             code, sentence = verdict(typer.Abort() if RECEIVED and not isinstance(error, Interrupted) else error)
-            if code == INTERRUPTED and RECEIVED:
-                code = 128 + RECEIVED[0]
             print(f"klafter: {plain(sentence)}", file=sys.stderr)
+        if code == INTERRUPTED and RECEIVED:  # typer knows of Ctrl-C alone
+            code = 128 + RECEIVED[0]
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -146,7 +146,8 @@ def verdict(error: Exception) -> tuple[int, str]:
     if isinstance(error, (ValueError, OSError, ImportError)):
         return MISTAKE, in_shell_words(str(error))
     if isinstance(error, MemoryError):
-        return FAULT, "There is not enough memory for this; try a smaller graph or fewer jobs."
+        said = in_shell_words(str(error))
+        return FAULT, said if said.endswith(".") else "There is not enough memory for this; try a smaller graph."
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return FAULT, f"Something went wrong inside klafter ({kind}); KLAFTER_DEBUG=1 shows where, please report it."
 

@@ -122,6 +122,8 @@ class Family:
     linear: bool = False  # loss(0, x) = x
     linear_links: bool = False  # loss(y, x) - loss(0, x) = -y x, times tau and up to a term in y where quadratic
     nonnegative: bool = False  # x >= 0, and so is every parameter
+    least: float = 0.0  # size of the largest link value, from which arithmetic is exact enough
+    most: float = np.inf  # and up to which
     responds: Response | None = None  # the response, where ``core.responses`` has none of this name
 
     def __post_init__(self) -> None:
@@ -167,11 +169,11 @@ FAMILIES = {
         Family(
             "poisson", POISSON, "log", "0, 1, 2, ...", _is_count,
             f'Use family="gaussian" for real values, or {BINARIZE}.',
-            exponential=True, linear_links=True,
+            exponential=True, linear_links=True, most=1e9,
         ),
         Family(
             "gaussian", GAUSSIAN, "identity", "real numbers", lambda y: True,
-            quadratic=True, linear_links=True,
+            quadratic=True, linear_links=True, least=1e-50, most=1e50,
         ),
         Family(
             "exposure", EXPOSURE, "exposure", "0 or 1", _is_binary,
@@ -194,6 +196,12 @@ RESPONSES.update({family.response: family.responds for family in FAMILIES.values
 
 def check_values(family: Family, values: NDArray[Any], who: str, cure: str = "") -> None:
     """Refuse link values that the family cannot have produced, with a cure: the family's unless one is given."""
+    if len(values) and not family.least <= (largest := np.abs(values).max()) <= family.most:
+        bounds = f"up to {family.most:g}" if largest > family.most else f"of at least {family.least:g}"
+        raise ValueError(
+            f'{who}(family="{family.name}") needs link values {bounds}; the largest of this graph is {largest:g}. '
+            "Give them in another unit."
+        )
     if len(values) and not family.allows(values):
         low, high = min(0.0, values.min()), values.max()
         name = who if cure else f'{who}(family="{family.name}")'

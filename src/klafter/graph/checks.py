@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+WASTED = 1_000_000  # characters that an array of names may be larger than the names
+
 
 def square(matrix: Any) -> sparse.csr_array:
     """A square array of real numbers as CSR."""
@@ -132,13 +134,18 @@ def column(name: str, values: Iterable[Any], n: int) -> np.ndarray:
 def _as_column(values: list[Any]) -> np.ndarray:
     kinds = {bool if isinstance(v, (bool, np.bool_)) else str if isinstance(v, str) else type(v) for v in values}
     numbers = all(issubclass(k, (int, float, np.number)) and k is not bool for k in kinds)
-    if numbers or kinds in ({str}, {bool}):
+    if numbers or kinds == {bool} or (kinds == {str} and _alike_in_length(values)):
         array = np.asarray(values)
         if array.dtype.kind != "O" and array.ndim == 1:
             return array
     array = np.empty(len(values), object)
     array[:] = values
     return array
+
+
+def _alike_in_length(words: list[str]) -> bool:
+    """Whether an array of one width for all would be little larger than the words: one long name would widen all."""
+    return len(words) * max(map(len, words)) <= WASTED + 8 * sum(map(len, words))
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

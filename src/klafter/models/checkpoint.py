@@ -11,7 +11,6 @@ import json
 import os
 import threading
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 
 from klafter import __version__
 from klafter.graph import Graph
+from klafter.graph.archives import read_arrays
 from klafter.graph.fingerprint import fingerprint
 from klafter.graph.writing import check_place, write_file
 from klafter.models.packing import Packer, unpack
@@ -126,16 +126,16 @@ class Checkpoint(Store):
     def _read(self, description: dict[str, Any]) -> dict[str, Any]:
         """The description in the file, if it is that of this fit, and its entries."""
         try:
-            with np.load(self.path, allow_pickle=False) as file:
-                header = json.loads(file["header"].tobytes())
-                data = file["data"].tobytes()
+            with open(self.path, "rb") as file:
+                arrays = read_arrays(file.read())
+            header, data = json.loads(arrays["header"].tobytes()), arrays["data"].tobytes()
             if header["format"] != FORMAT:
                 raise KeyError("format")
             entries = {
                 key: (entry["recipe"], data[entry["start"] : entry["start"] + entry["size"]])
                 for key, entry in header.pop("entries").items()
             }
-        except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
+        except (KeyError, ValueError, OSError, TypeError, AttributeError, RecursionError) as error:
             raise CheckpointError(_damaged(self.path)) from error
         self._refuse_others(header, description)
         self._entries = entries

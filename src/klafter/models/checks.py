@@ -1,5 +1,6 @@
 """Parameters checked at the door: the value, the rule, the cure."""
 
+import os
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any, NoReturn
@@ -56,3 +57,24 @@ def check_count(n: Any, name: str) -> int:
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
         raise ValueError(f"{name} needs n to be a whole number of at least 0; it is {n!r}.")
     return int(n)
+
+
+def check_memory(needed: float, what: str, cure: str) -> None:
+    """Refuse what the memory of this machine cannot hold, before it is taken."""
+    there = machine_memory()
+    if needed > there:
+        gigabytes = f"{needed / 2**30:,.0f} GB of memory; there are {there / 2**30:,.0f}"
+        raise MemoryError(f"{what} needs about {gigabytes}. {cure}")
+
+
+def machine_memory() -> float:
+    """Bytes of memory that this machine has, or a container grants; without end where nobody says."""
+    try:
+        whole = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")
+    try:
+        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:
+            return min(whole, float(file.read()))
+    except (OSError, ValueError):
+        return whole

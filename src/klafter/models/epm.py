@@ -29,6 +29,9 @@ class SparseEPMEngine(EPMEngine):
         return draw._replace(memberships=sparse.csr_array(np.where(expected >= FAINT, phi, 0.0)))
 
 
+MOST_EVENTS = 100_000_000  # seconds for each sweep
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class EPM(Sampler):
     """The hierarchical gamma process edge partition model (HGP-EPM), by Gibbs sampling.
@@ -88,6 +91,11 @@ class EPM(Sampler):
                 "EPM needs an undirected graph; this one is directed. Use klafter.as_graph(X).symmetrize()."
             )
         check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
+        if (total := graph.links.data.sum() / 2) > MOST_EVENTS:
+            raise ValueError(
+                f"EPM draws a community for each of the events that links count, {MOST_EVENTS:,} at most; these are "
+                f"{total:,.0f}. Count in larger units, or use {BINARIZE}."
+            )
 
     def _engine(self, graph: Graph, chosen: dict[str, Any]) -> SparseEPMEngine:
         return SparseEPMEngine(self.family, self.n_communities)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ from scipy import sparse
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
+from klafter.graph.archives import check_compressed, read_arrays
 from klafter.graph.writing import write_file
 from klafter.models.known import fill_in
 from klafter.models.names import name_communities
@@ -22,6 +22,8 @@ from klafter.models.names import name_communities
 FORMAT, VERSION = "klafter model", 2
 Header: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, np.ndarray]
+CLASSES = ("KLafter", "PaperKLafter", "LFRM", "IRM", "MMSB", "EPM")
+DAMAGES = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError)
 DRAWS: dict[str, type[Draw]] = {"linear": LinearDraw, "exposure": ExposureDraw}
 
 
@@ -61,25 +63,24 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not path.is_file():
         raise ModelFileError(f"There is no file {path}.")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_arrays(path.read_bytes())
         header = json.loads(arrays["header"].tobytes().decode())
         if header["format"] != FORMAT or not isinstance(header["version"], int):
             raise KeyError("format")
-    except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, OSError, TypeError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a klafter model, or it is damaged. Save the model again.") from error
     if header["version"] > VERSION:
         raise ModelFileError(f"{path} was written by a newer klafter (format {header['version']}). Update klafter.")
     try:
         return _rebuild(header, arrays)
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+    except DAMAGES as error:
         raise ModelFileError(f"{path} is a klafter model, but parts of it are missing or damaged.") from error
 
 
 def _rebuild(header: Header, arrays: Arrays) -> Any:
     from klafter import models
 
-    if header["class"] not in models.__all__:
+    if header["class"] not in CLASSES:
         raise KeyError(header["class"])
     model = getattr(models, header["class"])(**header["parameters"])
     model.graph_ = _unpack_graph(arrays, header)
@@ -125,10 +126,32 @@ def _check(model: Any) -> None:
         raise ValueError("memberships_")
     if model.membership_proba_.shape != model.memberships_.shape:
         raise ValueError("membership_proba_")
+    known = model.n_communities_posterior_
+    if (
+        not 0 < len(known["n_communities"]) == len(known["probability"])
+        or not abs(sum(known["probability"]) - 1) < 1e-6
+    ):
+        raise ValueError("n_communities_posterior_")
     if len(model.community_names_) != model.n_communities_:
         raise ValueError("community_names_")
-    if model.response_ not in RESPONSES or not model.precision_ > 0:
+    if model.response_ not in RESPONSES or not 0 < model.precision_ < np.inf:
         raise ValueError("response_")
+    for draw in draws:
+        _check_finite(*draw)
+    _check_finite(model.memberships_, model.membership_proba_, model.affinities_, model.objective_)
+    memberships, chances = (_values(part) for part in (model.memberships_, model.membership_proba_))
+    if not np.isin(memberships, (0, 1)).all() or not ((chances >= 0) & (chances <= 1 + 1e-9)).all():
+        raise ValueError("memberships_")
+
+
+def _values(matrix: Any) -> np.ndarray:
+    return np.asarray(matrix.data if sparse.issparse(matrix) else matrix)
+
+
+def _check_finite(*parts: Any) -> None:
+    for part in parts:
+        if part is not None and not np.isfinite(np.asarray(_values(part), float)).all():
+            raise ValueError("a number that is not finite")
 
 
 def _plain(value: Any) -> Any:
@@ -191,10 +214,15 @@ def _unpack(recipe: Header, arrays: Arrays) -> Any:
     return recipe["plain"]
 
 
-def _csr(parts: tuple[np.ndarray, ...], shape: Sequence[int]) -> sparse.csr_array:
+def _csr(parts: tuple[np.ndarray, np.ndarray, np.ndarray], shape: Sequence[int]) -> sparse.csr_array:
     """A matrix whose every index is looked at: SciPy's compiled code would follow a wrong one anywhere."""
-    csr = sparse.csr_array(parts, shape=tuple(shape))
-    csr.check_format(full_check=True)
+    rows, columns = shape
+    data, indices, indptr = parts
+    check_compressed(data, indices, indptr, rows, columns)
+    csr = sparse.csr_array(parts, shape=(rows, columns))
+    csr.sort_indices()
+    if not csr.has_canonical_format:
+        raise ValueError("an entry stands twice")
     return csr
 
 

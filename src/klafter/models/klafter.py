@@ -17,7 +17,7 @@ from klafter.core.problem import Problem, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.checkpoint import MISSING, Store, run_kept
-from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.checks import check_choice, check_integer, check_memory, check_real
 from klafter.models.known import probabilities_of_cover
 from klafter.models.levels import Level
 from klafter.models.names import match_last, name_communities
@@ -33,6 +33,7 @@ from klafter.search.progress import Callback, Progress
 from klafter.search.restart import rebuilt, restart
 
 log = logging.getLogger("klafter")
+DYAD_BYTES = 10  # of the dense engine: memory for each dyad
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
 LOGIT_ONLY = {
     "n_communities": None,
@@ -242,6 +243,11 @@ class KLafter(Growing):
         if not self._may_choose(graph):
             self._check_dense()
         if large:
+            check_memory(
+                DYAD_BYTES * float(graph.n_nodes) ** 2,
+                f"The dense engine on {graph.n_nodes:,} nodes",
+                "Use link='exposure' for 0/1 links or counts, or fewer nodes.",
+            )
             hours = 0.05 * self._n_runs(graph.n_nodes) * (graph.n_nodes / SEARCH.effort.dense_limit) ** 2
             log.warning(
                 "The dense engine will take about %.1f hours on %d nodes; link='exposure' takes minutes.",

@@ -95,6 +95,8 @@ class LFRM(Sampler):
     learn: bool = True
     init: str = "random"
 
+    _dyad_bytes = 10.0
+
     def _check_parameters(self, graph: Graph) -> None:
         super()._check_parameters(graph)
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))

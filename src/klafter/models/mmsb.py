@@ -70,6 +70,8 @@ class MMSB(Sampler):
     n_burn: int = 150
     n_draws: int = 75
 
+    _dyad_bytes = 4.0
+
     def _check_parameters(self, graph: Graph) -> None:
         super()._check_parameters(graph)
         if self.n_communities != "auto":

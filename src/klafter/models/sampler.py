@@ -15,7 +15,7 @@ from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.checkpoint import MISSING, Store, run_kept
-from klafter.models.checks import check_integer, check_real
+from klafter.models.checks import check_integer, check_memory, check_real
 from klafter.models.publish import Fitted, from_chains
 from klafter.sampling.chain import Chain, Recipe, Task, run_chain
 from klafter.sampling.diagnostics import complaint, summarise
@@ -89,6 +89,7 @@ class Sampler(NetworkModel):
     random_state: Any = None
 
     _density = "log_posterior"  # what the trace holds, a method of the engine
+    _dyad_bytes = 0.0  # memory for each dyad, of engines that look at all
 
     def diagnostics(self) -> dict[str, dict[str, float]]:
         """Effective sample size and R-hat of each trace after the burn-in.
@@ -176,6 +177,11 @@ class Sampler(NetworkModel):
         check_real(self, "structure", low=0.0, or_else="auto")
         if graph.n_nodes < 2:
             raise ValueError(f"{type(self).__name__} needs at least two nodes; this graph has {graph.n_nodes}.")
+        check_memory(
+            self._dyad_bytes * float(graph.n_nodes) ** 2,
+            f"{type(self).__name__} on {graph.n_nodes:,} nodes",
+            "Use KLafter, whose sparse engine takes large networks, or fewer nodes.",
+        )
         if self.warm_start and hasattr(self, "graph_"):
             self._check_warm_start(graph)
 

@@ -17,6 +17,7 @@ from klafter.graph.io.words import Words, as_words, number_words
 
 _BLANK = np.zeros(256, bool)
 _BLANK[[9, 10, 11, 12, 13, 32]] = True
+FEW_BLANKS = 8  # around a field, looked at one by one
 
 
 class Block(NamedTuple):
@@ -75,11 +76,17 @@ def _cut(data: bytes, layout: Layout) -> Words | None:
 
 def _trim(start: np.ndarray, end: np.ndarray, blank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Fields without the blanks around them."""
-    while (loose := (start < end) & blank[np.minimum(start, len(blank) - 1)]).any():
-        start = start + loose
-    while (loose := (start < end) & blank[end - 1]).any():
-        end = end - loose
-    return start, end
+    for _ in range(FEW_BLANKS):
+        before = (start < end) & blank[np.minimum(start, len(blank) - 1)]
+        after = (start + before < end) & blank[end - 1]
+        if not (before.any() or after.any()):
+            return start, end
+        start, end = start + before, end - after
+    place = np.arange(len(blank))
+    following = np.minimum.accumulate(np.where(blank, len(blank), place)[::-1])[::-1]
+    last = np.maximum.accumulate(np.where(blank, -1, place))
+    start = np.minimum(end, np.append(following, len(blank))[start])
+    return start, np.maximum(start, last[end - 1] + 1)
 
 
 def _quoted(data: bytes, block: Block, layout: Layout) -> Words:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import io
+import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from klafter.graph.archives import RATIO, RATIO_NAME, unpack_limit
 from klafter.graph.io.errors import EncodingError, GraphFileError
 
 MAX_NODES = 50_000_000
+UNNAMED = 1_000_000  # nodes that may be announced without a word about each
 _GZIP = b"\x1f\x8b"
 
 
@@ -19,6 +24,7 @@ _GZIP = b"\x1f\x8b"
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file as a stream, unpacked if it is gzipped."""
     try:
+        _refuse_endless(path)
         with open(path, "rb") as raw:
             packed = raw.read(2) == _GZIP
             raw.seek(0)
@@ -28,7 +34,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
                 yield raw
                 return
             with gzip.open(raw, "rb") as stream:
-                yield stream  # type: ignore[misc]
+                limit = unpack_limit(os.fstat(raw.fileno()).st_size)
+                yield io.BufferedReader(_Bounded(stream, path, limit), 1 << 20)
     except FileNotFoundError:
         raise GraphFileError.at(path, None, "no such file", "a graph is read from a file", "check the path") from None
     except IsADirectoryError:
@@ -41,6 +48,33 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         ) from None
     except OSError as error:
         raise GraphFileError.at(path, None, f"{error.strerror}", "the file must be readable", "check it") from None
+
+
+class _Bounded(io.RawIOBase):
+    """An unpacked stream that ends with an error where it gives far more than was packed."""
+
+    def __init__(self, stream: gzip.GzipFile, path: Path, limit: float) -> None:
+        self._stream, self._path, self._left = stream, path, limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            rule = f"a gzipped file may unpack to {RATIO:g} times its size"
+            raise GraphFileError.at(self._path, None, "far more data", rule, f"unpack it first, or set {RATIO_NAME}")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _refuse_endless(path: Path) -> None:
+    """Devices and pipes have no end, or none that anybody waits for."""
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
+        raise GraphFileError.at(path, None, kind, "a graph is read from a file", "save the links in one first")
 
 
 def read_all(path: Path) -> bytes:
@@ -98,8 +132,14 @@ def decode(path: Path, data: bytes, encoding: str = "utf-8") -> str:
         raise ValueError(f"There is no encoding {encoding!r}. Use 'utf-8', 'latin-1', 'cp1252' or another.") from None
 
 
-def check_size(path: Path, n: int, line: int | None = None) -> int:
-    """The number of nodes, unless it is a mistake that would fill the memory."""
+def check_size(path: Path, n: int, line: int | None = None, content: int | None = None) -> int:
+    """The number of nodes, unless it is a mistake that would fill the memory.
+
+    ``content`` is how many bytes or links there are beside the number: few of them cannot have many nodes.
+    """
+    if content is not None and n > max(UNNAMED, 10 * content):
+        rule = f"a file of this size can have {max(UNNAMED, 10 * content):,}"
+        raise GraphFileError.at(path, line, f"{n:,} nodes announced", rule, "correct the number")
     if n > MAX_NODES:
         raise GraphFileError.at(
             path, line, f"{n:,} nodes", f"a file that numbers its nodes can have {MAX_NODES:,}", "write an edge list"

@@ -6,17 +6,21 @@ import io
 import json
 import re
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from klafter.graph.archives import ArchiveError, check_compressed, read_arrays, sparse_matrix
 from klafter.graph.convert import as_graph, from_networkx
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import check_size, read_all, read_text
 from klafter.graph.io.names import plain_labels
+from klafter.graph.market import read_body
+from klafter.graph.mat import read_matrices
 
 
 def read_xml(
@@ -31,10 +35,28 @@ def read_xml(
     import networkx as nx
 
     data = read_all(path)
-    if b"<!ENTITY" in data:
-        raise GraphFileError.at(path, None, "XML entities", "graph files need none", "remove the <!DOCTYPE> part")
+    _refuse_entities(path, data)
     read = nx.read_gexf if b"<gexf" in data[:4096] else nx.read_graphml
     return _adopt(path, read(io.BytesIO(data)), directed, weight)
+
+
+def _refuse_entities(path: Path, data: bytes) -> None:
+    """Entities, which can grow without bound, are declared before the first element, in whatever encoding."""
+    from xml.parsers import expat
+
+    class Seen(Exception):
+        pass
+
+    def entity(*declared: object) -> None:
+        raise GraphFileError.at(path, None, "XML entities", "graph files need none", "remove the <!DOCTYPE> part")
+
+    def element(*found: object) -> None:
+        raise Seen
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler, parser.StartElementHandler = entity, element
+    with suppress(Seen, expat.ExpatError):  # errors are said by whoever reads it
+        parser.Parse(data, True)
 
 
 def read_gml(
@@ -104,20 +126,24 @@ def read_matrix_market(
     encoding: str = "utf-8",
 ) -> Graph:
     """MatrixMarket; its header is checked before anything is allocated."""
-    from scipy.io import mminfo, mmread
+    from scipy.io import mminfo
 
     data = read_all(path)
     rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(data))
     if rows != columns:
         raise GraphFileError.at(path, None, f"{rows} x {columns}", "links need a square matrix", "check the file")
-    check_size(path, rows)
+    check_size(path, rows, content=len(data))
     least = entries * (4 if layout == "coordinate" else 1)
     if least > len(data) or field == "complex":
         found = "complex numbers" if field == "complex" else f"{entries:,} entries announced and far fewer given"
         raise GraphFileError.at(path, None, found, "links are real and all present", "write the file again")
     if directed is None and symmetry == "symmetric":
         directed = False
-    return _from_matrix(path, mmread(io.BytesIO(data)), directed, weight)
+    try:
+        matrix = read_body(data, rows, entries, layout, field, symmetry)
+    except ArchiveError as error:
+        raise GraphFileError.at(path, None, str(error), "links are real and all present", "write it again") from None
+    return _from_matrix(path, matrix, directed, weight)
 
 
 def read_npz(
@@ -133,12 +159,16 @@ def read_npz(
     if not data.startswith(b"PK"):
         rule, cure = "an .npz file is an archive of arrays", "save a sparse matrix with scipy.sparse.save_npz"
         raise GraphFileError.at(path, None, "something else", rule, cure)
-    with np.load(io.BytesIO(data), allow_pickle=False) as parts:
-        if "shape" not in parts:
-            rule, cure = "it should come from scipy.sparse.save_npz", "save a sparse matrix with it"
-            raise GraphFileError.at(path, None, f"the arrays {', '.join(map(quote, parts.files))}", rule, cure)
-        check_size(path, int(max(parts["shape"])))
-    return _from_matrix(path, sparse.load_npz(io.BytesIO(data)), directed, weight)
+    rule, cure = "it should come from scipy.sparse.save_npz", "save a sparse matrix with it"
+    try:
+        parts = read_arrays(data)
+        if "shape" not in parts or "format" not in parts:
+            raise GraphFileError.at(path, None, f"the arrays {', '.join(map(quote, parts))}", rule, cure)
+        check_size(path, int(max(parts["shape"].ravel())), content=len(data))
+        return _from_matrix(path, sparse_matrix(parts), directed, weight)
+    except (ArchiveError, KeyError, IndexError, TypeError) as error:
+        said = f"that {error}" if isinstance(error, ArchiveError) else "that parts are missing"
+        raise GraphFileError.at(path, None, said, rule, cure) from None
 
 
 def read_mat(
@@ -150,12 +180,15 @@ def read_mat(
     encoding: str = "utf-8",
 ) -> Graph:
     """A square matrix of a MATLAB file; `relation` is its name if there are several."""
-    from scipy.io import loadmat
-
     data = read_all(path)
     if data[:8] == b"\x89HDF\r\n\x1a\n" or b"MATLAB 7.3" in data[:128]:
         raise GraphFileError.at(path, None, "MATLAB 7.3 data", "version 7 or older is read", "save with '-v7'")
-    found = {k: v for k, v in loadmat(io.BytesIO(data)).items() if not k.startswith("__") and _is_square(v)}
+    try:
+        held = _old_mat(data) if 0 in data[:4] else read_matrices(data)
+    except ArchiveError as error:
+        rule, cure = "a MATLAB file holds matrices of numbers", "save the adjacency matrix again, with '-v7'"
+        raise GraphFileError.at(path, None, f"that {error}", rule, cure) from None
+    found = {k: _checked(path, v) for k, v in held.items() if not k.startswith("__") and _is_square(v)}
     if not found or (relation is not None and relation not in found):
         listed = f"the square matrices {', '.join(map(quote, found))}" if found else "no square matrix"
         rule = "links need one" if relation is None else f"relation={relation!r} must be one"
@@ -166,6 +199,30 @@ def read_mat(
     if others and not relation:
         said = f"Read the matrix {name!r}; the file also holds {', '.join(map(repr, others))} (choose with relation=)."
     return graph.replace(notes=[said, *graph.notes])
+
+
+def _old_mat(data: bytes) -> dict[str, Any]:
+    """Version 4, which begins with a small number and not with words."""
+    from scipy.io import loadmat
+
+    return dict(loadmat(io.BytesIO(data)))
+
+
+def _checked(path: Path, matrix: Any) -> Any:
+    """A matrix whose every index is looked at: compiled code would follow a wrong one anywhere."""
+    if not sparse.issparse(matrix):
+        return matrix
+    try:
+        if matrix.format == "coo":
+            sparse.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
+        else:
+            lines, width = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
+            check_compressed(matrix.data, matrix.indices, matrix.indptr, lines, width)
+    except ValueError as error:
+        raise GraphFileError.at(
+            path, None, f"a damaged matrix ({error})", "every index is in it", "save it again"
+        ) from None
+    return matrix
 
 
 def _is_square(value: Any) -> bool:

@@ -58,15 +58,21 @@ def plain_labels(names: list[str]) -> list[str] | np.ndarray | None:
 def settle(
     edges: Edges, names: list[bytes] | np.ndarray, declared: int | None, path: Path, encoding: str
 ) -> tuple[Edges, int, list[str] | np.ndarray | None, str]:
-    """Edges by row, the number of nodes, their labels, and a note; integers are sorted, words stay as they come."""
+    """Edges by row, the number of nodes, their labels, and a note.
+
+    Nodes are sorted by name, so that the order of lines changes nothing.
+    """
     numbers = names if isinstance(names, np.ndarray) else integers(names)
     if numbers is None:
-        labels = [_decode(name, path, encoding) for name in names]
-        return edges, len(names), labels, _announced(declared, len(names))
+        by_name = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(by_name), np.int64)
+        rank[by_name] = np.arange(len(by_name))
+        labels = [_decode(names[k], path, encoding) for k in by_name]
+        return _renumber(edges, rank), len(names), labels, _announced(declared, len(names))
     low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     for base in (0, 1):
         if declared is not None and base <= numbers.min(initial=high) and high < declared + base:
-            n = check_size(path, declared)
+            n = check_size(path, declared, content=100 * len(edges.source))
             return _renumber(edges, numbers - base), n, np.arange(1, n + 1) if base else None, ""
     order = np.argsort(numbers)
     rank = np.empty(len(order), np.int64)

@@ -28,8 +28,9 @@ def read_pajek(
     encoding: str = "utf-8",
 ) -> Graph:
     """The first network of a file; `relation` chooses among several by number or name."""
-    file = _Pajek(path)
-    for line, text in enumerate(read_text(path, encoding).splitlines(), 1):
+    whole = read_text(path, encoding)
+    file = _Pajek(path, len(whole))
+    for line, text in enumerate(whole.splitlines(), 1):
         if text.strip() and not text.lstrip().startswith("%"):
             file.take(line, text.strip())
     if not file.n:
@@ -65,8 +66,8 @@ def _choose(file: _Pajek, relation: str | int | None) -> tuple[int, list[str]]:
 class _Pajek:
     """The lines of a Pajek file taken one by one; ends are rows, counted from 0."""
 
-    def __init__(self, path: Path):
-        self.path = path
+    def __init__(self, path: Path, size: int):
+        self.path, self.size = path, size
         self.n = 0
         self.labels: dict[int, str] = {}
         self.relations: dict[int, str] = {}
@@ -96,7 +97,7 @@ class _Pajek:
             self.relations[self.relation] = declared[2] or declared[3] or declared[1]
         if kind == "vertices":
             if not self.n:
-                self.n = check_size(self.path, int(text.split()[1]), line)
+                self.n = check_size(self.path, int(text.split()[1]), line, self.size)
                 self.read = self._vertex
             return
         lists = {"arcslist": self._list, "edgeslist": self._list, "matrix": self._matrix}

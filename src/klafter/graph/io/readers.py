@@ -415,6 +415,6 @@ def _describe(graph: Graph, nodes: NodeTable, path: Path) -> Graph:
     if -1 in order:
         found = f"the node {quote(str(graph.label(order.index(-1))))}"
         raise GraphFileError.at(path, None, found, "the table of nodes must name all nodes", "add it there")
-    labels = nodes.labels if nodes.labels is None else np.asarray(nodes.labels)[order]
+    labels = nodes.labels if nodes.labels is None else [nodes.labels[k] for k in order]
     attributes = {**graph.attributes, **{name: column[order] for name, column in nodes.attributes.items()}}
     return graph.replace(labels=graph.labels if labels is None else labels, attributes=attributes)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from klafter.graph.archives import ArchiveError, check_zip
 from klafter.graph.io.column_names import simplified
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import read_all
@@ -52,6 +54,11 @@ def _open_book(path: Path) -> Any:
         raise _needs("openpyxl", path, "excel") from None
     if not data.startswith(b"PK"):
         raise GraphFileError.at(path, None, "no Excel data", "the name ends in .xlsx", "save it again as .xlsx or CSV")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_zip(archive, len(data))
+    except ArchiveError as error:
+        raise GraphFileError.at(path, None, f"that {error}", "a workbook is little larger", "save it as .csv") from None
     return load_workbook(io.BytesIO(data), read_only=True, data_only=True)
 
 

@@ -51,6 +51,7 @@ def read_dl(
     text = "\n".join(line for line in read_text(path, encoding).splitlines() if not line.lstrip().startswith("!"))
     top, data, first = _split(path, text)
     header = _header(path, top)
+    check_size(path, max(header.rows, header.columns), content=len(text))
     reader = _READERS.get(header.format)
     if reader is None:
         known = ", ".join(_READERS)
