@@ -11,14 +11,14 @@ from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter
 
-N = 40
+N = 60
 
 
 def planted(directed=False):
-    """Two groups of twenty."""
+    """Two groups of thirty."""
     rng = np.random.default_rng(0)
-    same = np.repeat([0, 1], 20)[:, None] == np.repeat([0, 1], 20)
-    links = (rng.random((N, N)) < np.where(same, 0.5, 0.03)) & ~np.eye(N, dtype=bool)
+    same = np.repeat([0, 1], 30)[:, None] == np.repeat([0, 1], 30)
+    links = (rng.random((N, N)) < np.where(same, 0.3, 0.01)) & ~np.eye(N, dtype=bool)
     return Graph(links if directed else np.triu(links, 1), directed=directed)
 
 
@@ -39,24 +39,26 @@ def model(request):
     return clone(request.param).fit(planted())
 
 
-@pytest.mark.parametrize("unlinked", [None, list(range(10, 30, 3))])
+@pytest.mark.parametrize("unlinked", [None, list(range(10, 50, 3))])
 @pytest.mark.parametrize("group", [0, 1])
 def test_three_links_into_a_community_place_a_newcomer_there(model, group, unlinked):
-    links = [3 + 20 * group, 7 + 20 * group, 8 + 20 * group]
+    links = [3 + 30 * group, 7 + 30 * group, 8 + 30 * group]
     found = model.place(links, unlinked)
     p = found.predict_proba()
-    own = np.repeat([0, 1], 20) == group
+    own = np.repeat([0, 1], 30) == group
     own[links] = False
-    others = np.repeat([0, 1], 20) != group
-    assert p[own].mean() > 1.5 * p[others].mean()
+    others = np.repeat([0, 1], 30) != group
+    # to a Gaussian three ones among thirty are little evidence
+    times = 1.1 if getattr(model, "family", "") == "gaussian" else 1.5
+    assert p[own].mean() > times * p[others].mean()
     assert ((p >= 0) & (p <= 1)).all()
-    assert all(node // 20 == group and node not in links for node, _ in found.top_links(3))
+    assert all(node // 30 == group and node not in links for node, _ in found.top_links(3))
 
 
 def test_memberships_are_those_of_the_neighbours(model):
     z = model.memberships_.toarray() if hasattr(model.memberships_, "toarray") else model.memberships_
-    found = model.place([23, 27, 28, 31, 33])
-    home = np.argmax(z[20:].mean(axis=0) - z[:20].mean(axis=0))
+    found = model.place([33, 37, 38, 41, 43])
+    home = np.argmax(z[30:].mean(axis=0) - z[:30].mean(axis=0))
     assert found.probabilities.shape == (model.n_communities_,)
     assert found.memberships[home]
     assert model.community_names_[home] in found.communities
@@ -66,10 +68,10 @@ def test_directions():
     graph = planted(directed=True)
     for name in ("dense", "sparse", "LFRM", "IRM", "MMSB"):
         model = clone(MODELS[name]).fit(graph)
-        found = model.place([22, 25, 30], linked_by=[23, 26, 31])
+        found = model.place([32, 35, 40], linked_by=[33, 36, 41])
         for incoming in (False, True):
             p = found.predict_proba(incoming=incoming)
-            assert p[20:].mean() > 1.5 * p[:20].mean()
+            assert p[30:].mean() > 1.5 * p[:30].mean()
 
 
 def test_a_node_of_the_network_is_placed_about_where_it_is():

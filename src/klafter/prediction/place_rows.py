@@ -79,10 +79,22 @@ def _halves(draw: LinearDraw, sides: list[Side]) -> list[_Half]:
 
 
 def _flips(draw: LinearDraw, u: sparse.csr_array, halves: list[_Half], response: Response, precision: float) -> Row:
+    """The better of two ascents: from no community, and from those that its links have more than others."""
+    linked = np.hstack([half.reach[:, half.values > 0] for half in halves])
+    all_reach = np.hstack([half.reach for half in halves])
+    drawn = (linked.mean(axis=1) > all_reach.mean(axis=1)) if linked.shape[1] else np.zeros(u.shape[1], bool)
+    starts = [np.zeros(u.shape[1]), drawn.astype(float)]
+    return max((_ascent(draw, u, halves, response, precision, z) for z in starts), key=lambda found: found[0])[1]
+
+
+def _ascent(
+    draw: LinearDraw, u: sparse.csr_array, halves: list[_Half], response: Response, precision: float, z: Floats
+) -> tuple[float, Row]:
+    """Sociality and single flips in turn, until no flip gains: the log posterior, and the row."""
     prior = _log_odds(u)
     spread = [float(np.std(side)) if side is not None else 0.0 for side in (draw.sender, draw.receiver)]
-    z, social = np.zeros(len(prior)), [0.0] * len(halves)
-    x = [half.base.copy() for half in halves]
+    social = [0.0] * len(halves)
+    x = [half.base + z @ half.reach for half in halves]
 
     def likelihood(t: int, predictor: Floats) -> Floats:
         return np.asarray(response.log_density(halves[t].values, predictor, precision)).sum(axis=-1)
@@ -105,7 +117,9 @@ def _flips(draw: LinearDraw, u: sparse.csr_array, halves: list[_Half], response:
             x = there if odds > 0 else gone
         if (z == before).all():
             break
-    return Row(chances, social[0], social[-1])
+    deviation = sum((s / width) ** 2 / 2 for s, width in zip(social, spread) if width > 0)
+    value = sum(float(likelihood(t, x[t])) for t in range(len(x))) + float(z @ prior) - deviation
+    return value, Row(chances, social[0], social[-1])
 
 
 def _block(u: sparse.csr_array, halves: list[_Half], response: Response, precision: float) -> Floats:
@@ -170,14 +184,27 @@ def exposure_row(
     """
     near = np.unique(np.concatenate([draw.memberships[links.nodes].indices for links, _ in sides]))
     halves = [_exposed(draw, sums, t, links, rest, near) for t, (links, rest) in enumerate(sides)]
-    prior, z = sums.prior[near], np.zeros(len(near))
-    factor, chances = [1.0] * len(halves), np.zeros(len(near))
+    shares = [np.asarray(draw.memberships[links.nodes][:, near].mean(axis=0)).ravel() for links, _ in sides]
+    common = (np.mean(shares, axis=0) >= 0.5) if len(near) else np.zeros(0)
+    starts = [np.zeros(len(near)), common.astype(float)]
+    found = [_ascent_exposed(halves, sums.prior[near], degree_prior, binary, z) for z in starts]
+    _, chances, factor = max(found, key=lambda each: each[0])
+    u = np.zeros(draw.memberships.shape[1])
+    u[near] = chances
+    return Row(u, factor[0], factor[-1])
+
+
+def _ascent_exposed(
+    halves: list[_Exposed], prior: Floats, degree_prior: float, binary: bool, z: Floats
+) -> tuple[float, Floats, list[float]]:
+    """Degree factors and single flips in turn: the log posterior, probabilities of memberships, and factors."""
+    factor, chances = [1.0] * len(halves), np.zeros(len(z))
     for _ in range(SWEEPS):
         before = z.copy()
         for t, half in enumerate(halves):
             expected = half.rest + z @ half.rest_each
             factor[t] = (half.values.sum() + degree_prior) / (expected + degree_prior) if degree_prior else 1.0
-        for k in range(len(near)):
+        for k in range(len(z)):
             with_k, without = z.copy(), z.copy()
             with_k[k], without[k] = 1.0, 0.0
             gain = sum(
@@ -187,9 +214,10 @@ def exposure_row(
             chances[k], z[k] = expit(prior[k] + gain), float(prior[k] + gain > 0)
         if (z == before).all():
             break
-    u = np.zeros(draw.memberships.shape[1])
-    u[near] = chances
-    return Row(u, factor[0], factor[-1])
+    value = sum(
+        _log_exposure(half, f, z, binary) - degree_prior * (f - 1 - np.log(f)) for half, f in zip(halves, factor)
+    )
+    return float(value + z @ prior), chances, factor
 
 
 class _Exposed(NamedTuple):

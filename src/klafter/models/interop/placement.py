@@ -146,9 +146,9 @@ def _chances(model: Any, sides: list[tuple[Side, Side | None]]) -> np.ndarray:
     """Probabilities for the communities that are shown."""
     row = _row(model, model.point_, sides).u
     u, w = sparse.csr_array(model.point_.memberships), model.point_.affinities
-    if model._response().nonnegative and isinstance(model.point_, LinearDraw) and not (u.data == 1.0).all():
-        if not np.allclose(np.asarray(u.sum(axis=1)).ravel(), 1.0):
-            row = -np.expm1(-row * (np.asarray(w) @ np.asarray(u.sum(axis=0)).ravel()))  # of a link through it
+    graded = model._response().nonnegative and isinstance(model.point_, LinearDraw) and not (u.data == 1.0).all()
+    if graded and not np.allclose(np.asarray(u.sum(axis=1)).ravel(), 1.0):
+        row = -np.expm1(-row * (np.asarray(w) @ np.asarray(u.sum(axis=0)).ravel()))  # of a link through it
     return np.asarray(row[: model.n_communities_])
 
 
@@ -167,7 +167,7 @@ def _predictor(draw: Draw, row: Row, rows: np.ndarray, incoming: bool) -> np.nda
     inside = np.asarray(sparse.csr_array(draw.memberships)[rows] @ np.asarray(row.u @ w).ravel()).ravel()
     if isinstance(draw, ExposureDraw):
         other = (draw.send if incoming else draw.receive)[rows]
-        return (row.receive if incoming else row.send) * other * (draw.background + inside)
+        return np.asarray((row.receive if incoming else row.send) * other * (draw.background + inside))
     x = float(draw.offset) + inside
     side = draw.sender if incoming else draw.receiver
     return x if side is None else x + side[rows] + (row.receive if incoming else row.send)
