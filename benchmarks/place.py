@@ -4,7 +4,8 @@
 
 Of each network 5% of the nodes (with at least four links) are taken out. ``place`` sees half of their links to the
 others and half of the nodes that they do not link to; a full fit sees the same dyads and hides the rest. Both are
-judged, without the structural expert, on the dyads that neither saw. Also: the time of one placement among 100,000 nodes.
+judged, without the structural expert, on the dyads that neither saw.
+Also the time of one placement among 100,000 nodes.
 """
 
 from __future__ import annotations

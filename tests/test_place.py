@@ -1,5 +1,6 @@
 """New nodes are placed where their links are, by all models and both engines, without a fit."""
 
+import json
 import time
 
 import numpy as np
@@ -118,3 +119,20 @@ def test_a_placement_among_a_hundred_thousand_nodes_takes_milliseconds():
     for i in range(50):
         model.place([i, i + 1, i + 2])
     assert (time.perf_counter() - begun) / 50 < 0.05  # measured: benchmarks/place.py
+
+
+def test_the_command(tmp_path):
+    from typer.testing import CliRunner
+
+    from klafter.cli.app import app
+
+    path = tmp_path / "model.npz"
+    clone(MODELS["sparse"]).fit(planted()).save(path)
+    told = CliRunner().invoke(app, ["place", str(path), "33", "37", "38", "--json"])
+    assert told.exit_code == 0
+    found = json.loads(told.stdout)
+    assert all(link["node"] >= 30 for link in found["links"][:3])
+    assert "Likely links" in CliRunner().invoke(app, ["place", str(path), "33", "37", "--unlinked", "2"]).output
+    wrong = CliRunner().invoke(app, ["place", str(path), "999"])
+    assert wrong.exit_code == 2
+    assert "There is no node" in wrong.output
