@@ -80,7 +80,7 @@ def place(
     if as_json:
         print_json({"communities": chances, "links": links})
         return
-    home = ", ".join(item["name"] for item in chances if item["member"])
+    home = ", ".join(found.communities)
     say(f"In {home}." if home else "In no community.")
     columns: list[Column] = [("community", NUMBER), ("name", {}), ("probability", NUMBER)]
     rows = [(item["number"], item["name"], f"{item['probability']:.3f}") for item in chances[:PARTS]]
