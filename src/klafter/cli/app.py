@@ -12,7 +12,7 @@ from klafter.cli.demo import demo, warmup
 from klafter.cli.evaluate import compare, tune
 from klafter.cli.export import datasets, export, report
 from klafter.cli.fitting import fit
-from klafter.cli.inspect_model import communities, explain, predict
+from klafter.cli.inspect_model import communities, explain, place, predict
 from klafter.cli.looking import look
 from klafter.cli.reproducing import reproduce
 from klafter.cli.sentences import SentenceCommand, SentenceGroup
@@ -61,7 +61,7 @@ def start(
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (demo, datasets, look, warmup),
     "Find": (fit, tune, watch),
-    "Look": (communities, predict, explain, report, export),
+    "Look": (communities, predict, explain, place, report, export),
     "Judge": (compare, reproduce),
 }
 for panel, commands in COMMANDS.items():

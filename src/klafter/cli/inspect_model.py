@@ -52,6 +52,47 @@ def communities(
     show_communities(found, alone, members, choices)
 
 
+def place(
+    model: Model,
+    nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Nodes that the newcomer links to.")],
+    unlinked: Annotated[
+        list[str] | None, typer.Option(help="A node that it does not link to, once for each. Default: all others.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, help="Likely further links to show.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Place a node that was not in the network, from its links, without fitting again.
+
+    **Examples**
+
+    `klafter place friends.npz ann bob eve`
+
+    `klafter place friends.npz ann bob --unlinked dan --unlinked zoe --json`
+    """
+    fitted = load_model(model)
+    try:
+        found = fitted.place(nodes, unlinked or None)
+    except (KeyError, ValueError) as wrong:
+        raise Mistake(str(wrong.args[0])) from None
+    chances = [
+        {"number": k, "name": fitted.community_names_[k], "probability": float(p), "member": bool(found.memberships[k])}
+        for k, p in sorted(enumerate(found.probabilities.tolist()), key=lambda each: -each[1])
+    ]
+    links = [{"node": node, "probability": p} for node, p in found.top_links(top)]
+    if as_json:
+        print_json({"communities": chances, "links": links})
+        return
+    home = ", ".join(found.communities)
+    say(f"In {home}." if home else "In no community.")
+    columns: list[Column] = [("community", NUMBER), ("name", {}), ("probability", NUMBER)]
+    rows = [(item["number"], item["name"], f"{item['probability']:.3f}") for item in chances[:PARTS]]
+    if rows:
+        show_table("Communities", columns, rows)
+    if links:
+        likely = [(str(item["node"]), f"{item['probability']:.3f}") for item in links]
+        show_table("Likely links", [("node", {}), ("probability", NUMBER)], likely)
+
+
 def show_communities(found: list, alone: list, members: int, choices: dict | None = None) -> None:
     """The table of communities, and where those in none would go."""
     common = any(item["over_represented"] for item in found)

@@ -168,6 +168,7 @@ class NetworkModel(Exports):
         self._weights: tuple[Weights, Weights] | None = None
         self._posterior_draws: Sequence[Draw] | None = None
         self._matched: list[np.ndarray] | None = None
+        self.__dict__.pop("_exposure_sums", None)
 
     def _matches(self) -> list[np.ndarray]:
         """The numbers that the communities of each draw have among those of the model."""

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.models.interop import tables
+from klafter.models.interop.placement import Placement, place
 from klafter.models.interop.transformer import MembershipTransformer
 
 
@@ -70,3 +71,35 @@ class Exports(MembershipTransformer):
         """
         check_is_fitted(self, "memberships_")
         return tables.node_clustering(self)
+
+    def place(self, links: Any, unlinked: Any = None, *, linked_by: Any = None, values: Any = None) -> Placement:
+        """Where a node that was not in the network belongs, from some of its links; nothing is fitted again.
+
+        Parameters
+        ----------
+        links : list of labels, or integer array of rows
+            Nodes that it links to.
+        unlinked : list of labels, or integer array of rows, optional
+            Nodes that it was observed not to link to; of all others nothing is known. Default: all other nodes.
+        linked_by : list of labels, or integer array of rows, optional
+            Of a directed network, nodes that link to it. Default: not known.
+        values : (m,) array, optional
+            Values of ``links``, where they are counts or real numbers.
+
+        Returns
+        -------
+        Placement
+            With ``memberships``, ``probabilities``, names of ``communities``, ``predict_proba`` and ``top_links``. The
+            model's own prediction: the structural expert, which learns from the network, has no part in it.
+
+        Examples
+        --------
+        >>> import klafter as kl
+        >>> from klafter.datasets import load_les_miserables
+        >>> model = kl.KLafter(n_init=1, n_smooth=30, random_state=0).fit(load_les_miserables())
+        >>> newcomer = model.place(["Enjolras", "Combeferre", "Courfeyrac"])
+        >>> newcomer.predict_proba(["Feuilly"]) > 10 * newcomer.predict_proba(["Tholomyes"])
+        array([ True])
+        """
+        check_is_fitted(self, "draws_")
+        return place(self, links, unlinked, linked_by, values)

@@ -1,0 +1,138 @@
+"""New nodes are placed where their links are, by all models and both engines, without a fit."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import klafter as kl
+from klafter.datasets import make_overlapping
+from klafter.graph import Graph
+from klafter.models import EPM, IRM, LFRM, MMSB, KLafter
+
+N = 60
+
+
+def planted(directed=False):
+    """Two groups of thirty."""
+    rng = np.random.default_rng(0)
+    same = np.repeat([0, 1], 30)[:, None] == np.repeat([0, 1], 30)
+    links = (rng.random((N, N)) < np.where(same, 0.3, 0.01)) & ~np.eye(N, dtype=bool)
+    return Graph(links if directed else np.triu(links, 1), directed=directed)
+
+
+MODELS = {
+    "dense": KLafter(n_init=1, n_smooth=20, random_state=0),
+    "sparse": KLafter(link="exposure", n_init=1, random_state=0),
+    "counts": KLafter(family="poisson", n_init=1, n_smooth=20, random_state=0),
+    "real values": KLafter(family="gaussian", n_init=1, n_smooth=20, random_state=0),
+    "LFRM": LFRM(n_burn=50, n_draws=50, random_state=0),
+    "IRM": IRM(n_burn=50, n_draws=50, random_state=0),
+    "MMSB": MMSB(n_communities=2, n_burn=50, n_draws=50, random_state=0),
+    "EPM": EPM(n_communities=10, n_burn=50, n_draws=50, random_state=0),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS.values(), ids=MODELS)
+def model(request):
+    return clone(request.param).fit(planted())
+
+
+@pytest.mark.parametrize("unlinked", [None, list(range(10, 50, 3))])
+@pytest.mark.parametrize("group", [0, 1])
+def test_three_links_into_a_community_place_a_newcomer_there(model, group, unlinked):
+    links = [3 + 30 * group, 7 + 30 * group, 8 + 30 * group]
+    found = model.place(links, unlinked)
+    p = found.predict_proba()
+    own = np.repeat([0, 1], 30) == group
+    own[links] = False
+    others = np.repeat([0, 1], 30) != group
+    # to a Gaussian three ones among thirty are little evidence
+    times = 1.1 if getattr(model, "family", "") == "gaussian" else 1.5
+    assert p[own].mean() > times * p[others].mean()
+    assert ((p >= 0) & (p <= 1)).all()
+    assert all(node // 30 == group and node not in links for node, _ in found.top_links(3))
+
+
+def test_memberships_are_those_of_the_neighbours(model):
+    z = model.memberships_.toarray() if hasattr(model.memberships_, "toarray") else model.memberships_
+    found = model.place([33, 37, 38, 41, 43])
+    home = np.argmax(z[30:].mean(axis=0) - z[:30].mean(axis=0))
+    assert found.probabilities.shape == (model.n_communities_,)
+    assert found.memberships[home]
+    assert model.community_names_[home] in found.communities
+
+
+def test_directions():
+    graph = planted(directed=True)
+    for name in ("dense", "sparse", "LFRM", "IRM", "MMSB"):
+        model = clone(MODELS[name]).fit(graph)
+        found = model.place([32, 35, 40], linked_by=[33, 36, 41])
+        for incoming in (False, True):
+            p = found.predict_proba(incoming=incoming)
+            assert p[30:].mean() > 1.5 * p[:30].mean()
+
+
+def test_a_node_of_the_network_is_placed_about_where_it_is():
+    """Taken out and placed from its links, a node has about the dyads that the model gives it."""
+    graph = planted()
+    keep = np.arange(1, N)
+    model = clone(MODELS["dense"]).set_params(structure=0.0).fit(Graph(graph.links[keep][:, keep]))
+    whole = clone(MODELS["dense"]).set_params(structure=0.0).fit(graph)
+    links = np.flatnonzero(graph.links[[0]].toarray()[0]) - 1
+    ours = model.place(links).predict_proba()
+    theirs = whole.predict_proba(np.column_stack([np.zeros(N - 1, int), keep]))
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        ({"links": "ann"}, ValueError, "place needs a list of nodes; it is 'ann'"),
+        ({"links": [1, 1]}, ValueError, "each linked node once"),
+        ({"links": [99]}, KeyError, "There is no node 99"),
+        ({"links": [1], "values": [1, 2]}, ValueError, "one finite value for each of 1 links"),
+        ({"links": [1], "linked_by": [2]}, ValueError, "linked_by is for directed networks"),
+    ],
+)
+def test_what_cannot_be_placed_is_refused_in_a_sentence(arguments, error, sentence):
+    model = clone(MODELS["dense"]).fit(planted())
+    with pytest.raises(error, match=sentence):
+        model.place(**arguments)
+
+
+def test_a_saved_model_places_too(tmp_path):
+    model = clone(MODELS["sparse"]).fit(planted())
+    model.save(tmp_path / "model.npz")
+    again = kl.load(tmp_path / "model.npz")
+    assert np.allclose(again.place([1, 2, 3]).predict_proba(), model.place([1, 2, 3]).predict_proba())
+
+
+@pytest.mark.slow
+def test_a_placement_among_a_hundred_thousand_nodes_takes_milliseconds():
+    graph, _ = make_overlapping(100_000, random_state=0)
+    model = KLafter(random_state=0, bridges=False, max_iter=1).fit(graph)
+    model.place([0, 1, 2])
+    begun = time.perf_counter()
+    for i in range(50):
+        model.place([i, i + 1, i + 2])
+    assert (time.perf_counter() - begun) / 50 < 0.05  # measured: benchmarks/place.py
+
+
+def test_the_command(tmp_path):
+    from typer.testing import CliRunner
+
+    from klafter.cli.app import app
+
+    path = tmp_path / "model.npz"
+    clone(MODELS["sparse"]).fit(planted()).save(path)
+    told = CliRunner().invoke(app, ["place", str(path), "33", "37", "38", "--json"])
+    assert told.exit_code == 0
+    found = json.loads(told.stdout)
+    assert all(link["node"] >= 30 for link in found["links"][:3])
+    assert "Likely links" in CliRunner().invoke(app, ["place", str(path), "33", "37", "--unlinked", "2"]).output
+    wrong = CliRunner().invoke(app, ["place", str(path), "999"])
+    assert wrong.exit_code == 2
+    assert "There is no node" in wrong.output
