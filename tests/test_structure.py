@@ -118,7 +118,7 @@ def test_ends_without_other_links_are_judged_by_the_expert_alone():
 
 
 def test_what_draws_say_without_a_pair_is_what_a_posterior_without_it_says():
-    """Links of one rate, uniform prior: without one of them the posterior is Beta(s, f + 1), of mean s/(s+f+1)."""
+    """Links of one rate, uniform prior: without one the posterior is Beta(s, f + 1), of mean s / (s + f + 1)."""
     rng, s, f = np.random.default_rng(0), 6, 14
     rates = rng.beta(s + 1, f + 1, 40_000)
     links = sparse.csr_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))

@@ -38,6 +38,7 @@ from klafter.cli.screen import Column, Json, Quiet, counted, print_json, say, sh
 from klafter.cli.sentences import Interrupted, Mistake
 
 PROTOCOLS = completion.one_of("clean", "entries")
+COMPARED = ("clean", "entries", "unguarded", "balanced", "degree-corrected")
 Jobs = Annotated[int | None, typer.Option(help="Fits side by side; -1 for all cores.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 
@@ -144,7 +145,7 @@ def compare(
     splits: Annotated[int, typer.Option(min=1, help="Times to hide links.")] = 5,
     fraction: Annotated[float, typer.Option(help="Share of the dyads to hide.")] = 0.2,
     protocol: Annotated[
-        str, typer.Option(help="clean, or entries as in the paper.", autocompletion=PROTOCOLS)
+        str, typer.Option(help=f"What is hidden: {', '.join(COMPARED)}.", autocompletion=completion.one_of(*COMPARED))
     ] = "clean",
     results: Annotated[Path | None, typer.Option(help="Keep runs in this JSON file and go on from it.")] = None,
     directed: Directed = None,

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from klafter.evaluation.baselines import BASELINES
-from klafter.evaluation.comparison import PROTOCOL_NAMES, Comparison
+from klafter.evaluation.comparison import Comparison
 from klafter.evaluation.contestants import describe, describe_fit, named, prepared
 from klafter.evaluation.links import link_measures
+from klafter.evaluation.protocols import PROTOCOL_NAMES, check_protocol, make_splits
+from klafter.evaluation.rivals import RIVALS
 from klafter.evaluation.saved import Saved
-from klafter.graph import Graph, as_graph, split_dyads
+from klafter.graph import Graph, as_graph
 from klafter.graph.fingerprint import fingerprint
 from klafter.models.interrupt import Interrupt
 
@@ -20,10 +22,10 @@ def compare(
     models,
     graph,
     protocol: str = "clean",
-    splits: int = 5,
+    splits: int | Sequence[tuple] = 5,
     fraction: float = 0.2,
     *,
-    baselines: bool = True,
+    baselines: bool | str = True,
     structure: float | str | Sequence[float | str] | None = None,
     random_state: int = 0,
     results=None,
@@ -38,14 +40,17 @@ def compare(
     ----------
     models : model, list of models, or dict of names and models
     graph : Graph, or what ``as_graph`` takes
-    protocol : {"clean", "entries"}
-        As in ``split_dyads``; ``entries`` is the paper's, where mirrors of hidden entries stay visible.
-    splits : int
+    protocol : {"clean", "entries", "unguarded", "balanced", "degree-corrected", "given"}
+        What is hidden: ``clean`` and ``entries`` (the paper's, where mirrors of hidden entries stay visible) as in
+        ``split_dyads``; ``unguarded`` is clean but lets nodes lose all links; ``balanced`` is SEAL's, as many non-links
+        as links and no guard; ``degree-corrected`` draws non-links with the degrees of links; ``given`` is for
+        ``splits`` of your own.
+    splits : int, or list of (train, held)
         Splits are seeded ``random_state``, ``random_state + 1``, ...; models without a seed take that of the split.
     fraction : float
         Share of the dyads to hide.
-    baselines : bool
-        Whether the trivial baselines stand in the table.
+    baselines : bool or "all"
+        Whether the trivial baselines stand in the table; "all" adds those of ``RIVALS``.
     structure : float, "auto", or sequence of these, optional
         Weight of the structural expert, given to every model that can have it (0: to none); None leaves each its own,
         "auto" lets each learn it. With several weights each model stands in the table with each of them, from one fit.
@@ -71,14 +76,12 @@ def compare(
     ['Adamic-Adar', 'KLafter', 'common neighbours', 'degree product', 'resource allocation']
     """
     graph, contestants = as_graph(graph), named(models)
-    if splits < 1:
-        raise ValueError(f"compare needs at least one split; splits is {splits}.")
+    check_protocol(protocol, splits)
     saved, task = Saved(results), f"{fingerprint(graph)} {protocol} {fraction:g}"
     records: list[dict] = []
-    for seed in range(random_state, random_state + splits):
-        train, held = split_dyads(graph, fraction, protocol, seed)
+    for seed, train, held in make_splits(graph, protocol, splits, fraction, random_state):
         for name, key, run in _runs(contestants, baselines, structure, seed, train, held):
-            key = f"{key} on {task} split {seed}"
+            key = f"{key} on {task} split {seed}{fingerprint(train) if protocol == 'given' else ''}"
             if key not in saved:
                 saved.add(key, {"split": seed, **run()})
             records.append({"model": name, **saved[key]})
@@ -87,7 +90,7 @@ def compare(
     return Comparison(records, _title(graph, protocol, fraction, structure))
 
 
-def _runs(contestants: dict, baselines: bool, structure, seed: int, train: Graph, held) -> Iterator[tuple]:
+def _runs(contestants: dict, baselines: bool | str, structure, seed: int, train: Graph, held) -> Iterator[tuple]:
     """(name, what was run, how to run it) of every model and baseline on one split."""
     levels = structure if _several(structure) else [structure]
     for name, model in contestants.items():
@@ -102,7 +105,7 @@ def _runs(contestants: dict, baselines: bool, structure, seed: int, train: Graph
             full_name = f"{name} + {_weight(level)} expert" if level and len(levels) > 1 else name
             yield full_name, key, partial(_run_model, ready, train, held, fits)
     if baselines:
-        for name, score in BASELINES.items():
+        for name, score in (BASELINES | RIVALS if baselines == "all" else BASELINES).items():
             yield name, name, partial(_run_baseline, score, train, held)
 
 
@@ -137,14 +140,16 @@ def _run_baseline(score: Callable, train: Graph, held) -> dict:
     begun = time.perf_counter()
     scores = score(train, held.pairs)
     seconds = time.perf_counter() - begun
-    measures = {**link_measures(held.values, scores), "log_loss": float("nan"), "brier": float("nan")}
+    measures = link_measures(held.values, scores)
+    measures.update(dict.fromkeys(("log_loss", "brier", "slope", "expected"), float("nan")))
     return {**measures, "seconds": seconds, "n_communities": float("nan"), "baseline": True}
 
 
 def _title(graph: Graph, protocol: str, fraction: float, structure) -> str:
     one = structure is not None and not _several(structure)
     expert = f", structural expert {f'at {_weight(structure)}' if structure else 'off'} for all" if one else ""
-    return f"{graph!r}, {PROTOCOL_NAMES[protocol]}, {fraction:.0%} hidden{expert}"
+    share = "" if protocol == "given" else f", {fraction:.0%} hidden"
+    return f"{graph!r}, {PROTOCOL_NAMES[protocol]}{share}{expert}"
 
 
 def _several(structure) -> bool:

@@ -12,16 +12,25 @@ import numpy as np
 
 from klafter.evaluation.saved import plain, write_json
 
-MEASURES = ("roc_auc", "average_precision", "log_loss", "seconds", "n_communities")
+MEASURES = ("roc_auc", "average_precision", "log_loss", "slope", "expected", "seconds", "n_communities")
 TITLES = {
     "roc_auc": "AUC",
     "average_precision": "AP",
     "log_loss": "log loss",
+    "slope": "slope",
+    "expected": "expected / observed",
     "seconds": "seconds",
     "n_communities": "communities",
 }
-DIGITS = {"roc_auc": 3, "average_precision": 3, "log_loss": 4, "seconds": 1, "n_communities": 1}
-PROTOCOL_NAMES = {"clean": "clean protocol", "entries": "paper's protocol (mirror entries visible)"}
+DIGITS = {
+    "roc_auc": 3,
+    "average_precision": 3,
+    "log_loss": 4,
+    "slope": 2,
+    "expected": 2,
+    "seconds": 1,
+    "n_communities": 1,
+}
 
 
 @dataclass(frozen=True)

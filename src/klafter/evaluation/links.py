@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
+
+MEASURES = ("roc_auc", "average_precision", "log_loss", "brier", "slope", "expected")
+EDGE = 1e-9  # probabilities nearer to 0 or 1 count as so near
+STEEPEST = 100.0  # slopes beyond it: links and non-links are apart
 
 
 def link_measures(values, scores) -> dict[str, float]:
@@ -21,7 +26,9 @@ def link_measures(values, scores) -> dict[str, float]:
     -------
     dict
         ``roc_auc`` (ties averaged) and ``average_precision``, NaN unless there are links and non-links;
-        ``log_loss`` and ``brier``, NaN unless all scores are probabilities.
+        ``log_loss``, ``brier``, ``slope`` (of the log odds of links on those of the scores: above 1 the scores are too
+        timid, below too bold) and ``expected`` (links expected over those there are), NaN unless all scores are
+        probabilities.
 
     Examples
     --------
@@ -32,14 +39,32 @@ def link_measures(values, scores) -> dict[str, float]:
     from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
     links, scores = _check(values, scores)
-    measures = dict.fromkeys(("roc_auc", "average_precision", "log_loss", "brier"), float("nan"))
+    measures = dict.fromkeys(MEASURES, float("nan"))
     if 0 < links.sum() < len(links):
         measures["roc_auc"] = float(roc_auc_score(links, scores))
         measures["average_precision"] = float(average_precision_score(links, scores))
     if len(links) and scores.min() >= 0 and scores.max() <= 1:
         measures["log_loss"] = float(log_loss(links, scores, labels=[False, True]))
         measures["brier"] = float(brier_score_loss(links, scores, labels=[False, True]))
+        measures["slope"] = _slope(links, scores) if 0 < links.sum() < len(links) else float("nan")
+        measures["expected"] = float(scores.sum() / links.sum()) if links.any() else float("nan")
     return measures
+
+
+def _slope(links: np.ndarray, p: np.ndarray) -> float:
+    """The slope b of the logistic regression a + b logit p, by Newton's method; NaN where p does not vary."""
+    x = logit(np.clip(p, EDGE, 1 - EDGE))
+    if np.ptp(x) == 0:
+        return float("nan")
+    design, beta = np.column_stack([np.ones(len(x)), x]), np.array([0.0, 1.0])
+    for _ in range(50):
+        q = expit(design @ beta)
+        curve = (design * (q * (1 - q))[:, None]).T @ design + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curve, design.T @ (links - q))
+        beta = beta + step * min(1.0, 2.0 / np.abs(step).max(initial=1e-300))
+        if np.abs(step).max() < 1e-8 or abs(beta[1]) > STEEPEST:
+            break
+    return float(np.clip(beta[1], -STEEPEST, STEEPEST))
 
 
 def precision_at(values, scores, n: int) -> float:

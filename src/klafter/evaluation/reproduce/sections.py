@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from klafter.evaluation.comparison import PROTOCOL_NAMES, with_error
+from klafter.evaluation.comparison import with_error
+from klafter.evaluation.protocols import PROTOCOL_NAMES
 from klafter.evaluation.reproduce.curves import RESTARTS, THREADS
 from klafter.evaluation.reproduce.published import ITERATIONS, NETWORKS, TABLE1, TABLE2, TITLES
 from klafter.evaluation.reproduce.verdicts import against_siblings, mean_row, networks_of
