@@ -368,7 +368,7 @@ class NetworkModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
         Returns
         -------
-        ndarray of shape (n_communities_,)
+        ndarray of shape (K,), one for each community
             The F1 of its members with those of its best match in a refit, averaged over refits.
         """
         check_is_fitted(self, "memberships_")
