@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,7 @@ def test_predict_and_report(tmp_path):
 
 def test_the_picture_names_what_exists():
     texts = re.findall(r"<text [^>]*>([^<]*)</text>", (DOCS / "images" / "journeys.svg").read_text(encoding="utf-8"))
-    files = [(file, name) for file, name in zip(texts, texts[1:]) if file.endswith(".py")]
+    files = [(file, name) for file, name in pairwise(texts) if file.endswith(".py")]
     assert len(files) == 21
     for file, name in files:
         paths = list(ROOT.glob(file))
