@@ -43,7 +43,9 @@ def communities() -> list[str]:
     methods = [m for m in dict.fromkeys(m for m, _ in found) if all((m, x) in found for x in every)]
     parts = {kind: names for kind, names in kinds.items() if names}
     sizes = ", ".join(f"{len(names)} {kind if kind == 'LFR' else 'with labels'}" for kind, names in parts.items())
-    lines = [f"Known communities, their number unknown to all methods; means over networks ({sizes}):", ""]
+    seeds = max(row["runs"] for row in saved["rows"])
+    told = f"{seeds} seeds each" if seeds > 1 else "one seed each"
+    lines = [f"Known communities, their number unknown to all methods; means over networks ({sizes}; {told}):", ""]
     titles = [f"{kind}: {name}" for kind in parts for name in ("ONMI", "average F1", "in a community")]
     lines += ["| method | " + " | ".join(titles) + " | CPU s |", "|---|" + "---|" * (len(titles) + 1)]
 

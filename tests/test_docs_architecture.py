@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,13 @@ def test_predict_and_report(tmp_path):
         klafter.report(model, tmp_path / "page.html")
 
     check_journey("Predict and report", work)
+
+
+def test_the_picture_names_what_exists():
+    texts = re.findall(r"<text [^>]*>([^<]*)</text>", (DOCS / "images" / "journeys.svg").read_text(encoding="utf-8"))
+    files = [(file, name) for file, name in pairwise(texts) if file.endswith(".py")]
+    assert len(files) == 21
+    for file, name in files:
+        paths = list(ROOT.glob(file))
+        text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+        assert re.search(rf"^ *(def )?{name.split(',')[0].split('.')[-1]}\b", text, re.MULTILINE), f"{file}: {name}"

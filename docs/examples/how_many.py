@@ -2,8 +2,8 @@
 How many communities?
 =====================
 
-Nobody has to say. A community stays when the links it explains are worth more than its price, and the price has two
-parts: ``penalty``, and what the prior asks for its members and affinities. The default penalty is 0, so the prior
+Nobody has to say. A community stays while the score is lower with it than without. It raises the score by two prices:
+``penalty``, and minus the log prior of its members and affinities. The default penalty is 0, so the prior
 decides alone. A higher one gives fewer and larger communities.
 """
 

@@ -472,7 +472,7 @@ class NetworkModel(Exports):
 
         Returns
         -------
-        ndarray of shape (n_communities_,)
+        ndarray of shape (K,), one for each community
             The F1 of its members with those of its best match in a refit, averaged over refits.
         """
         check_is_fitted(self, "memberships_")

@@ -88,8 +88,8 @@ def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:
 def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
     """The state with what is born at a lower temperature and a lower price of communities.
 
-    Communities that do not pay one by one may do so together: a descent from there often ends lower. And the posterior
-    has more communities than its mode: a chain that begins with too many loses them sooner than it finds them.
+    Communities that do not lower the score one by one may do so together: a descent from there often ends lower. And
+    the posterior has more communities than its mode: a chain loses superfluous ones sooner than it finds others.
     """
 
     cool = cooler(problem)
@@ -107,7 +107,8 @@ def cooler(problem: Problem) -> Problem:
 
 
 def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
-    """A draw as another start of the search: without communities of nearly everyone, and such as do not pay.
+    """A draw as another start of the search: without communities of nearly everyone, and those whose
+    removal lowers the score.
 
     Its weights are a sample, or those of another temperature: F is Laplace's where they are at their mode, and lower
     beside it, so that the search would keep them.

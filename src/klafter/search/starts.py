@@ -28,8 +28,8 @@ def neighbourhoods(problem: Problem, n_communities: int, rng) -> np.ndarray:
 def partition(problem: Problem, rng) -> np.ndarray:
     """Groups of high modularity at a random resolution, those of a single node left out: (K, n) of 0/1.
 
-    A cover in which everyone is somewhere: between that and a few in a few communities no single move pays, so that
-    searches from nothing hardly visit it.
+    A cover in which everyone is somewhere: between that and a few in a few communities no single move lowers the score,
+    so that searches from nothing hardly visit it.
     """
     import networkx as nx  # not every fit comes here
 

@@ -31,7 +31,7 @@ def init(problem: Problem, rng, memberships: np.ndarray | None = None) -> State:
 def grow(
     problem: Problem, state: State, value: float, rng, max_communities: int = 2**31, nodes=None, tol: float = FINE
 ) -> tuple[State, float]:
-    """Births until none pays, with flips and weights between them; ``nodes`` are seeds and flip (None is all)."""
+    """Births until none lowers the score, flips and weights between them; ``nodes`` are seeds and flip (None: all)."""
     for _ in range(SEARCH.dense.birth_rounds):
         n_before = len(state.z)
         state, value = give_birth(problem, state, value, rng, max_communities, nodes)

@@ -1,4 +1,4 @@
-"""Flips that cannot pay, told apart without their gain.
+"""Flips that cannot gain, told apart by a bound.
 
 Loss is convex in x, so it lies above its tangent: a flip that moves x_ij by u_ij gains at most
     sum_j (y_ij - mean_ij) u_ij - price,    u_ij = +-(W z_j)_k,

@@ -1,7 +1,7 @@
 """Row resets: a node leaves its communities, its sociality is set to 0, and joins again where Q falls most.
 
 A node of two communities has many links. Where only one of the two is known, or neither, sociality accounts for the
-rest, and no single flip pays: it would have to come with the other, and with less sociality. From nothing both do.
+rest, and no single flip gains: it would have to come with the other, and with less sociality. From nothing both do.
 A third community that is drawn to both looks best at first, and so a node also begins with the second and third best.
 """
 

@@ -1,4 +1,4 @@
-"""Affinities of the sparse engine: L = diag(w) and, where they pay, entries off the diagonal.
+"""Affinities of the sparse engine: L = diag(w) and, where they lower Q, entries off the diagonal.
 
     x_ij = t_i r_j (e + sum_{k in z_i, l in z_j} L_kl)
 

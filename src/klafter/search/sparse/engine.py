@@ -6,7 +6,7 @@
 
 The sum over non-links is bilinear in t, so column sums give it exactly and every step costs a pass over the links.
 One step of the search tries births, flips, weights, merges, splits and deaths; each is taken only if Q falls. L is
-diagonal until these gain no more; then off-diagonal affinities are added where they pay.
+diagonal until these gain no more; then off-diagonal affinities are added where Q falls.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ ALONE = 6  # steps of weights when there are no communities
 
 
 def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
-    """Communities that pay by themselves and, while many links are unexplained, such as would pay together.
+    """Communities that lower Q by themselves and, while many links are unexplained, such as would do so together.
 
-    One community alone rarely pays while the background explains all links of the others, so the second kind is judged
-    at a share of the background. Deaths undo what was too much.
+    One community alone rarely lowers Q while the background explains all links of the others, so the second kind is
+    judged at a share of the background. Deaths undo what was too much.
     """
     pool = pool or ThreadPool(1)
     nothing = empty_state(problem)
@@ -56,7 +56,7 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
     state, _ = deaths(problem, state, pool)
     state = without_empty(state)
     if len(state.size) and objective(problem, state, pool) > objective(problem, nothing, pool):
-        state = step(problem, state, rng, pool)  # communities of few links pay when degree factors know of them
+        state = step(problem, state, rng, pool)  # with degree factors fitted, communities of few links may lower Q
     return lower(problem, nothing, state, pool)
 
 
@@ -98,7 +98,7 @@ def or_nothing(problem: Problem, state: State, pool: ThreadPool) -> State:
 
 
 def end(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool, *, bridges: bool) -> State:
-    """The end of a search: no communities if that is better, and off-diagonal affinities if asked for and they pay."""
+    """The end of a search: no communities if that is better, and off-diagonal affinities if asked for and Q falls."""
     if not state.affinities.diagonal:
         return state
     state = or_nothing(problem, state, pool)

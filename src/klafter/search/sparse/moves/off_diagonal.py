@@ -31,7 +31,7 @@ BISECTIONS = 30  # of the interval in which the best affinity lies
 
 
 def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
-    """The state with off-diagonal affinities, or as it was if none pays."""
+    """The state with off-diagonal affinities, or as it was if none lowers Q."""
     trial = copy_state(state)
     trial.size_at_split[:] = 0
     responsibility = link_responsibility(problem, trial, pool)
@@ -87,7 +87,7 @@ def exchanges(problem: Problem, state: State, rng: np.random.Generator, pool: Th
 
 
 def promising(problem: Problem, state: State, responsibility: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """New pairs of communities whose affinity pays by the bound above, the best first, and a guess of its value.
+    """New pairs of communities whose affinity gains by the bound above, the best first, and a guess of its value.
 
     h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains it. A link of two nodes
     that are both in both communities counts twice, which is too much; these leave little of it to the background.
