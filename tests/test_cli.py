@@ -470,7 +470,8 @@ def test_names_are_quoted_where_a_list_would_mislead():
     assert shown == 'Ann Lee*, "Smith, John"*, "star*", ""'
 
 
-def test_over_represented_values_stand_in_the_table_with_their_base_rate(capsys):
+def test_over_represented_values_stand_in_the_table_with_their_base_rate(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     value = {"attribute": "office", "value": "Rome", "inside": 3, "members": 4, "total": 5, "known": 9, "q": 0.01}
     item = {"number": 0, "name": "Rome", "size": 4, "density": 0.5, "members": ["a"], "shared": []}
     show_communities([{**item, "over_represented": [value]}], [], 12)

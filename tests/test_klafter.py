@@ -67,11 +67,11 @@ def test_a_rich_state_has_more_communities_but_not_more_than_allowed():
 
 
 def test_the_cure_for_values_works_for_a_networkx_graph():
-    karate = nx.karate_club_graph()  # with weights from 1 to 7
+    karate = klafter.as_graph(nx.karate_club_graph())  # with weights from 1 to 7
     with pytest.raises(ValueError, match=r"from 0 to 7, such as 2.*or klafter\.as_graph\(X\)\.binarize\(\)\."):
         KLafter().fit(karate)
     model = KLafter(n_init=1, n_smooth=0, random_state=0)
-    assert model.fit(klafter.as_graph(karate).binarize()).graph_.n_links == 78
+    assert model.fit(karate.binarize()).graph_.n_links == 78
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ MODELS = {
     "sparse": KLafter(link="exposure", n_init=1, random_state=0),
     "counts": KLafter(family="poisson", n_init=1, n_smooth=20, random_state=0),
     "real values": KLafter(family="gaussian", n_init=1, n_smooth=20, random_state=0),
-    "LFRM": LFRM(n_burn=50, n_draws=50, random_state=0),
+    "LFRM": LFRM(n_burn=50, n_draws=50, n_chains=1, random_state=0),
     "IRM": IRM(n_burn=50, n_draws=50, random_state=0),
     "MMSB": MMSB(n_communities=2, n_burn=50, n_draws=50, random_state=0),
     "EPM": EPM(n_communities=10, n_burn=50, n_draws=50, random_state=0),

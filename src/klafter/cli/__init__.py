@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 # SciPy and scikit-learn import these at their top; commands seldom need them, and they are half of the time it takes to
 # start
@@ -29,6 +30,9 @@ def main() -> None:
         _leave(RECEIVED[0] if RECEIVED else signal.SIGINT)
     finally:
         _starting = True  # nothing is left to be ended in order
+        if RECEIVED:  # Python itself would end by SIGINT where Ctrl-C met code of ``exec``
+            sys.stdout.flush()
+            os._exit(128 + RECEIVED[0])
 
 
 def _hear(number: int, frame: object) -> None:

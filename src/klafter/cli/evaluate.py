@@ -34,7 +34,7 @@ from klafter.cli.reading import (
     read_network,
     tell_graph,
 )
-from klafter.cli.screen import Column, Json, Quiet, counted, print_json, say, show_table
+from klafter.cli.screen import Column, Json, Quiet, console, counted, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
 PROTOCOLS = completion.one_of("clean", "entries")
@@ -211,8 +211,12 @@ def interrupted_sentence(results: Path | None) -> str:
     return f"Interrupted; what is done is in {results}, and the same command goes on from there."
 
 
+WIDE, ESSENTIAL = 100, ("roc_auc", "average_precision", "log_loss", "seconds", "n_communities")
+
+
 def show_comparison(found) -> None:
     """The table of models and baselines."""
-    header, *body = found.cells()
+    wide = WIDE <= console().width  # else each column would have four letters
+    header, *body = found.cells(None if wide else ESSENTIAL)
     numbers_fold = {"justify": "right"}
     show_table(found.title, [(header[0], {}), *((name, numbers_fold) for name in header[1:])], body)

@@ -55,9 +55,8 @@ def communities(
 def place(
     model: Model,
     nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Nodes that the newcomer links to.")],
-    unlinked: Annotated[
-        list[str] | None, typer.Option(help="A node that it does not link to, once for each. Default: all others.")
-    ] = None,
+    unlinked: Annotated[list[str] | None, typer.Option(help="A node that it does not link to, once for each.")] = None,
+    only: Annotated[bool, typer.Option("--only", help="It links to nobody else.")] = False,
     top: Annotated[int, typer.Option(min=0, help="Likely further links to show.")] = 10,
     as_json: Json = False,
 ) -> None:
@@ -71,7 +70,7 @@ def place(
     """
     fitted = load_model(model)
     try:
-        found = fitted.place(nodes, unlinked or None)
+        found = fitted.place(nodes, "others" if only else unlinked)
     except (KeyError, ValueError) as wrong:
         raise Mistake(str(wrong.args[0])) from None
     chances = [

@@ -122,6 +122,8 @@ class SentenceGroup(TyperGroup):
         """Run and exit with a code that means something."""
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            if code == INTERRUPTED:
+                print("klafter: Interrupted.", file=sys.stderr)
         except Exception as error:
             if os.environ.get("KLAFTER_DEBUG"):
                 traceback.print_exc()

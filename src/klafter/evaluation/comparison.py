@@ -77,13 +77,14 @@ class Comparison:
             row[measure], row[f"{measure}_se"] = mean_and_error([r.get(measure, math.nan) for r in mine])
         return row
 
-    def cells(self) -> list[list[str]]:
-        """The table as text, header first."""
-        header = ["model", *TITLES.values(), "AUC against the best"]
+    def cells(self, measures: Sequence[str] | None = None) -> list[list[str]]:
+        """The table as text, header first; of some measures, or of all."""
+        shown = MEASURES if measures is None else measures
+        header = ["model", *(TITLES[m] for m in shown), "AUC against the best"]
         cells = [
             [
                 row["model"],
-                *(with_error(row[m], row[f"{m}_se"], DIGITS[m]) for m in MEASURES),
+                *(with_error(row[m], row[f"{m}_se"], DIGITS[m]) for m in shown),
                 "best" if i == 0 else with_error(row["difference"], row["difference_se"], 3, sign=True),
             ]
             for i, row in enumerate(self.rows)

@@ -79,8 +79,8 @@ class Exports(MembershipTransformer):
         ----------
         links : list of labels, or integer array of rows
             Nodes that it links to.
-        unlinked : list of labels, or integer array of rows, optional
-            Nodes that it was observed not to link to; of all others nothing is known. Default: all other nodes.
+        unlinked : list of labels, integer array of rows, or "others", optional
+            Nodes that it was observed not to link to, or all but ``links``; of the rest nothing is known.
         linked_by : list of labels, or integer array of rows, optional
             Of a directed network, nodes that link to it. Default: not known.
         values : (m,) array, optional

@@ -13,6 +13,7 @@ from klafter.graph import Graph
 from klafter.prediction.place_rows import Exposure, Row, Side, exposure_row, exposure_sums, linear_row
 
 MOST_DRAWS = 60  # that a placement averages
+OTHERS = "others"  # all nodes but those that are linked
 
 
 class Placement(NamedTuple):
@@ -89,9 +90,7 @@ def place(model: Any, links: Any, unlinked: Any, linked_by: Any, values: Any) ->
     sides = [(out, _rest(graph, out, unlinked))]
     if graph.directed:
         back = _links(graph, () if linked_by is None else linked_by, None)
-        both = None if unlinked is None else unlinked
-        unknown = linked_by is None
-        sides.append((back, Side(np.zeros(0, np.int64), np.zeros(0)) if unknown else _rest(graph, back, both)))
+        sides.append((back, _rest(graph, back, None if linked_by is None else unlinked)))
     known = np.unique(np.concatenate([side.nodes for side, _ in sides]))
     draws = [(draw, _row(model, draw, sides)) for draw in _thinned(model._prediction_draws())]
     chances = _chances(model, sides)
@@ -112,9 +111,9 @@ def _links(graph: Graph, nodes: Any, values: Any) -> Side:
 
 def _rest(graph: Graph, links: Side, unlinked: Any) -> Side | None:
     """Observed non-links; None: all other nodes."""
-    if unlinked is None:
+    if isinstance(unlinked, str) and unlinked == OTHERS:
         return None
-    rows = np.setdiff1d(node_rows(graph, unlinked), links.nodes)
+    rows = np.setdiff1d(node_rows(graph, () if unlinked is None else unlinked), links.nodes)
     return Side(rows, np.zeros(len(rows)))
 
 
