@@ -216,7 +216,7 @@ WIDE, ESSENTIAL = 100, ("roc_auc", "average_precision", "log_loss", "seconds", "
 
 def show_comparison(found) -> None:
     """The table of models and baselines."""
-    wide = WIDE <= console().width  # else each column would have four letters
+    wide = console().width >= WIDE  # else each column would have four letters
     header, *body = found.cells(None if wide else ESSENTIAL)
     numbers_fold = {"justify": "right"}
     show_table(found.title, [(header[0], {}), *((name, numbers_fold) for name in header[1:])], body)

@@ -437,10 +437,10 @@ class KLafter(Growing):
             outcomes = [] if found is None else [found]
             if not outcomes or not stop.is_set():
                 settings, store = self._sparse_settings(), self._store
-                problem = large.problem_of(settings, graph)
                 kept = run_kept(
-                    store, "search", partial(_search, settings, graph, callback, store), tasks[len(outcomes) :],
-                    stop=stop, outward=large.bare, inward=lambda task, saved: large.restored(problem, saved),
+                    store, "search", partial(_search, settings, graph, callback, store), tasks[len(outcomes) :], stop=stop,
+                    outward=large.bare,
+                    inward=lambda task, saved: large.restored(large.problem_of(settings, graph), saved),
                 )  # fmt: skip
                 outcomes += kept.values()
         return self._with_posterior(from_searches(outcomes), graph)

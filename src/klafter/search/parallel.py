@@ -46,7 +46,10 @@ def _kept(job: Callable, keep: Callable) -> Callable:
     def kept(numbered, stop):
         t, task = numbered
         result = job(task, stop)
-        keep(t, result)
+        try:
+            keep(t, result)
+        except KeyboardInterrupt:  # the result is there, whether or not it was written
+            stop.set()
         return result
 
     return kept
