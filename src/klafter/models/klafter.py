@@ -438,8 +438,8 @@ class KLafter(Growing):
             if not outcomes or not stop.is_set():
                 settings, store = self._sparse_settings(), self._store
                 kept = run_kept(
-                    store, "search", partial(_search, settings, graph, callback, store), tasks[len(outcomes) :], stop=stop,
-                    outward=large.bare,
+                    store, "search", partial(_search, settings, graph, callback, store), tasks[len(outcomes) :],
+                    stop=stop, outward=large.bare,
                     inward=lambda task, saved: large.restored(large.problem_of(settings, graph), saved),
                 )  # fmt: skip
                 outcomes += kept.values()
