@@ -6,7 +6,7 @@ from scipy import sparse
 from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
 from klafter.models import NetworkModel, Step
-from klafter.models.publish import Fitted
+from klafter.models.results.publish import Fitted
 
 
 class Told(NetworkModel):

@@ -11,9 +11,9 @@ from scipy import sparse
 from klafter.datasets import load_karate, load_les_miserables
 from klafter.graph import Graph
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, KLafterCV
-from klafter.models.checkpoint import MISSING, Checkpoint, CheckpointError, describe, run_kept
-from klafter.models.packing import Packer, unpack
 from klafter.models.paper import PaperKLafter
+from klafter.models.storage.checkpoint import MISSING, Checkpoint, CheckpointError, describe, run_kept
+from klafter.models.storage.packing import Packer, unpack
 
 SAMPLED = {"n_burn": 4, "n_draws": 6, "n_chains": 2, "random_state": 3}
 MODELS = {
@@ -167,7 +167,7 @@ def test_writing_is_rare_where_it_is_slow(tmp_path, monkeypatch):
         writes.append(time.perf_counter())
         time.sleep(0.02)
 
-    monkeypatch.setattr("klafter.models.checkpoint.write_file", slow)
+    monkeypatch.setattr("klafter.models.storage.checkpoint.write_file", slow)
     begun = time.perf_counter()
     while time.perf_counter() - begun < 1.5:
         store.put("x", 1)

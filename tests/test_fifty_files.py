@@ -302,7 +302,7 @@ def test_nodes_of_a_workbook_are_used_when_asked_for(tmp_path):
 
 
 def test_a_large_matrix_is_read_by_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("klafter.graph.io.edge_list.BLOCK", 1 << 12)
+    monkeypatch.setattr("klafter.graph.io.tables.edge_list.BLOCK", 1 << 12)
     rng = np.random.default_rng(0)
     upper = np.triu(rng.random((90, 90)) < 0.1, 1).astype(int)
     whole = upper + upper.T

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from klafter.cli import app as cli_app
 from klafter.datasets import make_lfrm
 from klafter.models import KLafter, KLafterCV
-from klafter.models.levels import Level
+from klafter.models.results.levels import Level
 from klafter.report import gather, plot_levels
 from klafter.report.levels import level_colours
 from klafter.report.tree import level_tree

@@ -13,8 +13,8 @@ from klafter import load
 from klafter.core.problem import copy_state
 from klafter.datasets import load_karate, make_lfrm
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter
-from klafter.models.known import count_posterior
-from klafter.models.matching import average_memberships, jaccard, match_columns
+from klafter.models.results.known import count_posterior
+from klafter.models.results.matching import average_memberships, jaccard, match_columns
 from klafter.sampling.membership_kernels import sweep_memberships
 from klafter.sampling.membership_posterior import membership_posterior
 

@@ -12,7 +12,7 @@ from klafter.core.draws import ExposureDraw, LinearDraw
 from klafter.datasets import load_les_miserables
 from klafter.graph import Graph
 from klafter.models import KLafter, load
-from klafter.models.files import ModelFileError
+from klafter.models.storage.files import ModelFileError
 
 QUICK = {"n_init": 1, "max_iter": 2, "random_state": 0}
 

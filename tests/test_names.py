@@ -9,7 +9,7 @@ from klafter import load
 from klafter.datasets import load_karate, make_lfrm
 from klafter.graph import Graph
 from klafter.models import IRM, KLafter
-from klafter.models.names import central_members, name_communities, new_order, reordered
+from klafter.models.results.names import central_members, name_communities, new_order, reordered
 
 
 def test_without_attributes_a_community_is_called_after_its_most_central_members():
@@ -86,7 +86,7 @@ def test_levels_follow_a_new_order():
     model = KLafter(n_init=2, n_smooth=0, random_state=0).fit(make_lfrm(60, 4, memberships=(1, 1), random_state=1)[0])
     before = model.levels()
     assert model.n_communities_ > 2
-    from klafter.models.publish import adopted
+    from klafter.models.results.publish import adopted
 
     order = np.roll(np.arange(model.n_communities_), 1)
     levels = reordered(adopted(model), order).more["levels"]

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from klafter.graph import Graph
 from klafter.models import KLafter
-from klafter.models.places import first_choices, places
+from klafter.models.results.places import first_choices, places
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import klafter as kl
-from klafter.graph.io import edge_list, plain_pairs
-from klafter.graph.io.edge_fields import Block
-from klafter.graph.io.table_layout import Declared, find_layout
+from klafter.graph.io.tables import edge_list, plain_pairs
+from klafter.graph.io.tables.edge_fields import Block
+from klafter.graph.io.tables.table_layout import Declared, find_layout
 
 pytest.importorskip("pyarrow")
 

@@ -8,7 +8,7 @@ import pytest
 import klafter
 from klafter.datasets import load_karate
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, KLafterCV
-from klafter.models.publish import published
+from klafter.models.results.publish import published
 
 ROOT = Path(klafter.__file__).parent
 SHARED = {

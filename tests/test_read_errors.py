@@ -130,7 +130,7 @@ def test_bad_arguments_name_the_cure(tmp_path):
 
 
 def test_the_line_is_right_in_later_blocks_and_behind_comments(tmp_path, monkeypatch):
-    monkeypatch.setattr("klafter.graph.io.edge_list.BLOCK", 50)
+    monkeypatch.setattr("klafter.graph.io.tables.edge_list.BLOCK", 50)
     path = tmp_path / "g.txt"
     path.write_text("# top\n" + "a b 1\n" * 40 + "\n# middle\n" + "a b x\n")
     with pytest.raises(GraphFileError, match=r"line 44.*'x'"):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import io, sparse
 
 from klafter.graph import Graph, read_graph, write_graph
-from klafter.graph.io import words as words_module
-from klafter.graph.io.words import as_words, number_words, short_integers
+from klafter.graph.io.tables import words as words_module
+from klafter.graph.io.tables.words import as_words, number_words, short_integers
 
 DATA = Path(os.environ.get("KLAFTER_DATA", Path(__file__).parents[2] / "shared" / "data")) / "networks"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the networks are not here; set KLAFTER_DATA to their folder")
@@ -126,7 +126,7 @@ def test_node_table_gives_order_labels_and_attributes(file):
 
 
 def test_gzip_and_long_files_and_late_comments(file, monkeypatch):
-    monkeypatch.setattr("klafter.graph.io.edge_list.BLOCK", 64)
+    monkeypatch.setattr("klafter.graph.io.tables.edge_list.BLOCK", 64)
     text = "\n".join(f"n{i} n{i + 1}" for i in range(100)) + "\n#late\nx y\n"
     graph = read_graph(file(gzip.compress(text.encode()), "g.txt.gz"))
     assert (graph.n_nodes, graph.n_links) == (103, 101)

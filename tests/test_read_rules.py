@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from klafter.graph import GraphFileError, read_graph
-from klafter.graph.io.column_names import ends, role
-from klafter.graph.io.first_line import judge_links, judge_nodes
 from klafter.graph.io.look import look
-from klafter.graph.io.values import are_times, find_decimal, to_number
+from klafter.graph.io.tables.column_names import ends, role
+from klafter.graph.io.tables.first_line import judge_links, judge_nodes
+from klafter.graph.io.tables.values import are_times, find_decimal, to_number
 
 
 @pytest.fixture

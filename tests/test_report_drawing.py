@@ -3,7 +3,7 @@
 import numpy as np
 
 from klafter.datasets import make_overlapping
-from klafter.models.cover import as_cover
+from klafter.models.results.cover import as_cover
 from klafter.report import network
 
 

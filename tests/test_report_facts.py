@@ -8,9 +8,9 @@ from scipy.stats import hypergeom
 
 from klafter.core.draws import LinearDraw
 from klafter.graph import Graph
-from klafter.models.cover import as_cover
-from klafter.models.enrichment import as_categories, enriched_values, false_discovery_rates, hypergeometric_tail
-from klafter.models.stability import community_stability, main_loadings
+from klafter.models.results.cover import as_cover
+from klafter.models.results.enrichment import as_categories, enriched_values, false_discovery_rates, hypergeometric_tail
+from klafter.models.results.stability import community_stability, main_loadings
 from klafter.report.communities import community_table, overlap_table
 from klafter.report.facts import gather
 from klafter.report.matrices import community_order, matrices

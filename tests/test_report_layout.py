@@ -7,7 +7,7 @@ from scipy import sparse
 
 from klafter.datasets import make_overlapping
 from klafter.jit.decorators import kernel
-from klafter.models.cover import as_cover
+from klafter.models.results.cover import as_cover
 from klafter.report.communities import community_table
 from klafter.report.layout import _rows, force_layout, separate, spacing
 from klafter.report.layout_kernels import CLOSE, GRAVITY, TOGETHER, orthonormalise, set_forces, walk

@@ -7,7 +7,7 @@ import klafter as kl
 from klafter.graph import Graph, split_dyads
 from klafter.models import EPM, IRM, LFRM, MMSB
 from klafter.models.mmsb import GRID
-from klafter.models.publish import distinct
+from klafter.models.results.publish import distinct
 from klafter.sampling.lfrm_engine import merge_twins
 
 SHORT = {"n_burn": 3, "n_draws": 8, "n_chains": 1, "random_state": 0}

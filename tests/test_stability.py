@@ -7,7 +7,7 @@ from report_models import told, two_groups
 from klafter.datasets import make_lfrm
 from klafter.graph import Graph
 from klafter.models import KLafter
-from klafter.models.stability import hide_links
+from klafter.models.results.stability import hide_links
 
 
 @pytest.mark.parametrize("directed", [False, True])

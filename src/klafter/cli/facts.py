@@ -12,7 +12,7 @@ from klafter.cli.sentences import in_shell_words
 
 def describe_communities(model) -> list[dict[str, Any]]:
     """The communities of a model, largest first; members by label, tightest first."""
-    from klafter.models.cover import as_cover
+    from klafter.models.results.cover import as_cover
     from klafter.report.communities import community_table
 
     graph, cover = model.graph_, as_cover(model.memberships_)

@@ -7,14 +7,14 @@ if TYPE_CHECKING:
     from klafter.models.base import NetworkModel
     from klafter.models.cv import KLafterCV
     from klafter.models.epm import EPM
-    from klafter.models.files import ModelFileError, load
     from klafter.models.interop.dyadic import LinkClassifier, LinkRegressor, dyad_samples
     from klafter.models.irm import IRM
     from klafter.models.klafter import KLafter
     from klafter.models.lfrm import LFRM
     from klafter.models.mmsb import MMSB
     from klafter.models.paper import PaperKLafter
-    from klafter.models.places import Choice
+    from klafter.models.results.places import Choice
+    from klafter.models.storage.files import ModelFileError, load
     from klafter.prediction.explain import Explanation
     from klafter.search.progress import Progress, Step
 
@@ -38,18 +38,18 @@ __all__ = [
     "load",
 ]
 _HOMES = {
-    "Choice": "klafter.models.places",
+    "Choice": "klafter.models.results.places",
     "Explanation": "klafter.prediction.explain",
     "KLafterCV": "klafter.models.cv",
     "LinkClassifier": "klafter.models.interop.dyadic",
     "LinkRegressor": "klafter.models.interop.dyadic",
-    "ModelFileError": "klafter.models.files",
+    "ModelFileError": "klafter.models.storage.files",
     "NetworkModel": "klafter.models.base",
     "PaperKLafter": "klafter.models.paper",
     "Progress": "klafter.search.progress",
     "Step": "klafter.search.progress",
     "dyad_samples": "klafter.models.interop.dyadic",
-    "load": "klafter.models.files",
+    "load": "klafter.models.storage.files",
 }
 
 

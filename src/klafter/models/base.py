@@ -20,14 +20,14 @@ from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph, as_graph
 from klafter.graph.convert import is_foreign_graph, without_weights
-from klafter.models.checkpoint import Store, opened
 from klafter.models.checks import check_count, check_running
 from klafter.models.interop.exports import Exports
 from klafter.models.interop.tables import links_frame
-from klafter.models.levels import Level, at_level, find_level, unpack
-from klafter.models.places import Choice, first_choices, places
-from klafter.models.publish import Fitted, publish
-from klafter.models.stability import community_stability, hide_links, mean_best_f1
+from klafter.models.results.levels import Level, at_level, find_level, unpack
+from klafter.models.results.places import Choice, first_choices, places
+from klafter.models.results.publish import Fitted, publish
+from klafter.models.results.stability import community_stability, hide_links, mean_best_f1
+from klafter.models.storage.checkpoint import Store, opened
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import STEADY, Blend, Expert, Weights, fit_expert
 from klafter.search.blas import one_blas_thread
@@ -60,7 +60,7 @@ class NetworkModel(Exports):
     labels_in_: np.ndarray | None
     response_: str
     precision_: float
-    _store = Store()  # what a fit keeps, see ``klafter.models.checkpoint``
+    _store = Store()  # what a fit keeps, see ``klafter.models.storage.checkpoint``
 
     def fit(
         self,
@@ -545,7 +545,7 @@ class NetworkModel(Exports):
         ----------
         path : path of the file
         """
-        from klafter.models.files import save
+        from klafter.models.storage.files import save
 
         check_is_fitted(self, "draws_")
         save(self, path)

@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
 from klafter.models.base import NetworkModel
-from klafter.models.checkpoint import run_kept
 from klafter.models.checks import check_choice
 from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
-from klafter.models.publish import Fitted, adopted
+from klafter.models.results.publish import Fitted, adopted
+from klafter.models.storage.checkpoint import run_kept
 from klafter.models.successive_elimination import Elimination, eliminate_settings, results_table
 from klafter.search.progress import Callback, Progress
 

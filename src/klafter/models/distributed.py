@@ -13,9 +13,9 @@ from scipy import sparse as sp
 
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
-from klafter.models.checkpoint import MISSING, Store
 from klafter.models.checks import check_running
-from klafter.models.publish import Fitted, from_searches, publish
+from klafter.models.results.publish import Fitted, from_searches, publish
+from klafter.models.storage.checkpoint import MISSING, Store
 from klafter.search.cluster import partitions, rounds
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
 from klafter.search.cluster.executor import bare, frame_of

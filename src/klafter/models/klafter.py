@@ -16,14 +16,14 @@ from klafter.core.families import FAMILIES, check_values
 from klafter.core.problem import Problem, State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
-from klafter.models.checkpoint import MISSING, Store, run_kept
 from klafter.models.checks import check_choice, check_integer, check_memory, check_real
-from klafter.models.known import probabilities_of_cover
-from klafter.models.levels import Level
-from klafter.models.names import match_last, name_communities
 from klafter.models.online import Growing
 from klafter.models.paper import PaperKLafter
-from klafter.models.publish import Fitted, from_restarts, from_searches
+from klafter.models.results.known import probabilities_of_cover
+from klafter.models.results.levels import Level
+from klafter.models.results.names import match_last, name_communities
+from klafter.models.results.publish import Fitted, from_restarts, from_searches
+from klafter.models.storage.checkpoint import MISSING, Store, run_kept
 from klafter.sampling.lfrm import as_draw
 from klafter.sampling.smoothing import smooth
 from klafter.search.config import SEARCH

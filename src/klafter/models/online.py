@@ -14,7 +14,7 @@ from klafter.graph import Graph
 from klafter.graph.changes import change_graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
-from klafter.models.publish import Fitted, from_searches, publish
+from klafter.models.results.publish import Fitted, from_searches, publish
 from klafter.search.progress import Callback
 
 if TYPE_CHECKING:

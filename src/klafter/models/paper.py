@@ -15,7 +15,7 @@ from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
 from klafter.models.checks import check_choice, check_integer, check_real
-from klafter.models.publish import Fitted, from_paper
+from klafter.models.results.publish import Fitted, from_paper
 from klafter.search import paper
 from klafter.search.progress import Callback, Progress, Step, iterate
 

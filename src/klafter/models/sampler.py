@@ -14,9 +14,9 @@ from klafter.core.families import BINARIZE, FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel
-from klafter.models.checkpoint import MISSING, Store, run_kept
 from klafter.models.checks import check_integer, check_memory, check_real
-from klafter.models.publish import Fitted, from_chains
+from klafter.models.results.publish import Fitted, from_chains
+from klafter.models.storage.checkpoint import MISSING, Store, run_kept
 from klafter.sampling.chain import Chain, Recipe, Task, run_chain
 from klafter.sampling.diagnostics import complaint, summarise
 from klafter.search.progress import Callback

@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.models.cover import entries, inner_degrees, pattern, rows, sizes
-from klafter.models.enrichment import Enriched, enriched_values
+from klafter.models.results.cover import entries, inner_degrees, pattern, rows, sizes
+from klafter.models.results.enrichment import Enriched, enriched_values
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from klafter.core.responses import RESPONSES
 from klafter.models import Choice
-from klafter.models.cover import as_cover, pattern, rows
-from klafter.models.enrichment import show_value
+from klafter.models.results.cover import as_cover, pattern, rows
+from klafter.models.results.enrichment import show_value
 from klafter.report.communities import Community, Overlap, community_table, overlap_table
 from klafter.report.fit import Count, Run, Setting, counts, criterion, parameters, runs, settings_tried
 from klafter.report.groups import Groups, group_communities

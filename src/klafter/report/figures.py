@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from klafter.models.cover import as_cover, entries, pattern, sizes
-from klafter.models.names import name_communities
+from klafter.models.results.cover import as_cover, entries, pattern, sizes
+from klafter.models.results.names import name_communities
 from klafter.report.fit import runs
 from klafter.report.held_out import score_predictor
 from klafter.report.matrices import community_order, probabilities

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.models.cover import entries, pattern, sizes
+from klafter.models.results.cover import entries, pattern, sizes
 from klafter.report.network import closest, place_circles
 
 MANY = 80  # communities from which they are drawn in groups

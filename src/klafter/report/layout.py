@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klafter.models.cover import pattern
+from klafter.models.results.cover import pattern
 from klafter.report.layout_kernels import lay_out
 
 

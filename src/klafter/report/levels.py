@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klafter.models.cover import as_cover, rows, sizes
-from klafter.models.levels import Level
-from klafter.models.names import known_rows, match_last, name_communities
+from klafter.models.results.cover import as_cover, rows, sizes
+from klafter.models.results.levels import Level
+from klafter.models.results.names import known_rows, match_last, name_communities
 from klafter.report.palette import COLOURS
 from klafter.report.tree import level_tree
 

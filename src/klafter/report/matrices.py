@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from klafter.models.cover import entries, sizes
+from klafter.models.results.cover import entries, sizes
 
 LIMIT = 500  # nodes: beyond, cells are smaller than a pixel
 CHUNK = 100_000

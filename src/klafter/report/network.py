@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.models.cover import as_cover, pattern, rows, sizes
+from klafter.models.results.cover import as_cover, pattern, rows, sizes
 from klafter.report.communities import Community
 from klafter.report.layout import force_layout, separate, spacing
 from klafter.report.palette import NOBODY, community_colours

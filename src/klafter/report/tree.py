@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from klafter.models.levels import Level
-from klafter.models.matching import holders
+from klafter.models.results.levels import Level
+from klafter.models.results.matching import holders
 
 
 @dataclass(frozen=True)

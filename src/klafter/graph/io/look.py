@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from scipy import sparse
 
 from klafter.graph.graph import Graph
-from klafter.graph.io.edge_list import Opened, open_table, preview
 from klafter.graph.io.errors import EncodingError
 from klafter.graph.io.readers import Asked, file_kind, open_stream, read_asked, read_graph
-from klafter.graph.io.values import is_readable
+from klafter.graph.io.tables.edge_list import Opened, open_table, preview
+from klafter.graph.io.tables.values import is_readable
 
 LINES = 10
 MOST_BYTES = 1 << 26  # of a table; a longer one is read in part

@@ -12,16 +12,16 @@ from scipy import sparse
 from klafter.graph.assemble import plural
 from klafter.graph.convert import as_graph
 from klafter.graph.graph import Graph
-from klafter.graph.io.column_names import simplified
-from klafter.graph.io.edge_fields import Block, cut_block
-from klafter.graph.io.edge_list import Opened
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import check_size
-from klafter.graph.io.matrix_layout import MARKS, MatrixLayout
 from klafter.graph.io.names import plain_labels
-from klafter.graph.io.table_layout import Layout, cut, is_comment
-from klafter.graph.io.values import MISSING, to_number
-from klafter.graph.io.words import number_words
+from klafter.graph.io.tables.column_names import simplified
+from klafter.graph.io.tables.edge_fields import Block, cut_block
+from klafter.graph.io.tables.edge_list import Opened
+from klafter.graph.io.tables.matrix_layout import MARKS, MatrixLayout
+from klafter.graph.io.tables.table_layout import Layout, cut, is_comment
+from klafter.graph.io.tables.values import MISSING, to_number
+from klafter.graph.io.tables.words import number_words
 
 HIDE_WITHIN = 1000  # nodes of two-mode data whose pairs within a kind are hidden; more would be too many pairs
 

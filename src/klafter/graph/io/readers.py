@@ -15,17 +15,17 @@ import numpy as np
 
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
-from klafter.graph.io.column_names import role
-from klafter.graph.io.edge_list import Opened, Table, open_table, read_table
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import check_size, opened
 from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
 from klafter.graph.io.matrix import matrix_graph, read_matrix, with_two_modes
 from klafter.graph.io.names import settle
-from klafter.graph.io.node_table import NodeTable, read_nodes, sibling
 from klafter.graph.io.pajek import read_pajek
-from klafter.graph.io.sheets import EXCEL, is_sheet, node_sheet, read_sheet
-from klafter.graph.io.table_layout import Layout
+from klafter.graph.io.tables.column_names import role
+from klafter.graph.io.tables.edge_list import Opened, Table, open_table, read_table
+from klafter.graph.io.tables.node_table import NodeTable, read_nodes, sibling
+from klafter.graph.io.tables.sheets import EXCEL, is_sheet, node_sheet, read_sheet
+from klafter.graph.io.tables.table_layout import Layout
 from klafter.graph.io.ucinet import OPENING, read_dl
 
 log = logging.getLogger("klafter")

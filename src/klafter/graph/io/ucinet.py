@@ -16,7 +16,7 @@ from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import check_size, read_text
 from klafter.graph.io.matrix import Matrix, matrix_graph
 from klafter.graph.io.names import plain_labels
-from klafter.graph.io.values import MISSING
+from klafter.graph.io.tables.values import MISSING
 
 OPENING = re.compile(r"\s*dl\b[\s,;]+(n|nr|nc|nm|format|data|labels?)\b", re.I)
 _SIZE = re.compile(r"\b(n|nr|nc|nm)\s*=\s*(\d+)", re.I)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from klafter.graph.io.column_names import role, simplified
-from klafter.graph.io.values import is_value
+from klafter.graph.io.tables.column_names import role, simplified
+from klafter.graph.io.tables.values import is_value
 
 ENOUGH = 10  # lines below the first that can show that names recur
 _NUMBERED = re.compile(r"\d+|\b[^\W\d_]\b")

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from klafter.core.draws import Draw, Matrix
 from klafter.graph import Graph
-from klafter.models.cover import pattern, sizes
+from klafter.models.results.cover import pattern, sizes
 
 
 def community_stability(z: Matrix, restarts: Sequence[Draw] | None) -> np.ndarray | None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from klafter.graph.archives import ArchiveError, check_zip
-from klafter.graph.io.column_names import simplified
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import read_all
+from klafter.graph.io.tables.column_names import simplified
 
 EXCEL = (".xlsx", ".xlsm")
 COLUMNAR = (".parquet", ".pq", ".feather", ".arrow", ".ipc")

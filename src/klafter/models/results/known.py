@@ -15,7 +15,7 @@ import numpy as np
 
 from klafter.core.draws import Matrix
 from klafter.core.problem import Problem, State
-from klafter.models.matching import average_memberships
+from klafter.models.results.matching import average_memberships
 from klafter.sampling.membership_posterior import membership_posterior
 from klafter.search.descend import Outcome
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from klafter.graph.io.column_names import role
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.table_layout import cut
-from klafter.graph.io.values import MISSING, find_decimal, is_comma_number, is_number
+from klafter.graph.io.tables.column_names import role
+from klafter.graph.io.tables.table_layout import cut
+from klafter.graph.io.tables.values import MISSING, find_decimal, is_comma_number, is_number
 
 MARKS = {"": 0.0, "x": 1.0, "✓": 1.0, "✔": 1.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 _WIDE = 10  # columns of numbers that no list of links has

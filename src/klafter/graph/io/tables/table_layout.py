@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from klafter.graph.io import column_names
 from klafter.graph.io.errors import quote
-from klafter.graph.io.first_line import FirstLine, judge_links
-from klafter.graph.io.values import are_times, find_decimal, is_comma_number, is_number, is_readable
+from klafter.graph.io.tables import column_names
+from klafter.graph.io.tables.first_line import FirstLine, judge_links
+from klafter.graph.io.tables.values import are_times, find_decimal, is_comma_number, is_number, is_readable
 
 HEAD_LINES = 200
 _NODES = re.compile(r"^\s*[#%]+\s*nodes\s*[:=]\s*([\d,_]+)", re.I)

@@ -11,9 +11,9 @@ import numpy as np
 
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode
-from klafter.graph.io.table_layout import Layout, cut_row, is_comment
-from klafter.graph.io.values import is_comma_number, is_number, to_number
-from klafter.graph.io.words import Words, as_words, number_words
+from klafter.graph.io.tables.table_layout import Layout, cut_row, is_comment
+from klafter.graph.io.tables.values import is_comma_number, is_number, to_number
+from klafter.graph.io.tables.words import Words, as_words, number_words
 
 _BLANK = np.zeros(256, bool)
 _BLANK[[9, 10, 11, 12, 13, 32]] = True

@@ -13,9 +13,9 @@ from klafter.core.draws import Draw, LinearDraw
 from klafter.core.objective import objective
 from klafter.core.problem import BOUND, Problem, State
 from klafter.graph import Graph
-from klafter.models.known import count_posterior, distinct, fill_in, known_of_restarts
-from klafter.models.matching import average_memberships
-from klafter.models.names import known_rows, match_last, name_communities, new_order, reordered
+from klafter.models.results.known import count_posterior, distinct, fill_in, known_of_restarts
+from klafter.models.results.matching import average_memberships
+from klafter.models.results.names import known_rows, match_last, name_communities, new_order, reordered
 from klafter.sampling.chain import Chain, Recipe
 from klafter.sampling.lfrm import as_draw
 from klafter.search.descend import Outcome

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from klafter.graph.io.edge_fields import Block
-from klafter.graph.io.table_layout import Layout
-from klafter.graph.io.words import Words
+from klafter.graph.io.tables.edge_fields import Block
+from klafter.graph.io.tables.table_layout import Layout
+from klafter.graph.io.tables.words import Words
 
 _POWERS = 10 ** np.arange(1, 19, dtype=np.int64)
 DIGITS = b"0123456789"

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln
 
-from klafter.models.cover import pattern
+from klafter.models.results.cover import pattern
 
 FEW = 12  # different numbers beyond which an attribute is cut into quarters
 MOST = 300  # different values beyond which an attribute is more like a name

@@ -15,12 +15,12 @@ from scipy import sparse
 
 from klafter.core.draws import Matrix
 from klafter.graph import Graph
-from klafter.models.cover import as_cover, entries, inner_degrees, pattern
-from klafter.models.enrichment import Enriched, enriched_values
-from klafter.models.matching import jaccard, match_columns
+from klafter.models.results.cover import as_cover, entries, inner_degrees, pattern
+from klafter.models.results.enrichment import Enriched, enriched_values
+from klafter.models.results.matching import jaccard, match_columns
 
 if TYPE_CHECKING:
-    from klafter.models.publish import Fitted
+    from klafter.models.results.publish import Fitted
 
 SAME = 0.5  # Jaccard index from which a community is that of the last fit
 CENTRAL = 2  # members in a name

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.graph.io.column_names import role
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import decode, read_text
-from klafter.graph.io.first_line import judge_nodes
 from klafter.graph.io.names import integers, plain_labels
-from klafter.graph.io.sheets import is_sheet, read_sheet
-from klafter.graph.io.table_layout import cut, find_delimiter, is_comment, without_tail
-from klafter.graph.io.values import is_comma_number, is_number, to_number
+from klafter.graph.io.tables.column_names import role
+from klafter.graph.io.tables.first_line import judge_nodes
+from klafter.graph.io.tables.sheets import is_sheet, read_sheet
+from klafter.graph.io.tables.table_layout import cut, find_delimiter, is_comment, without_tail
+from klafter.graph.io.tables.values import is_comma_number, is_number, to_number
 
 _LABELS = ("label", "name", "nom", "nombre", "nome", "naam")
 

@@ -12,13 +12,21 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from klafter.graph.assemble import Edges
-from klafter.graph.io.edge_fields import Block, cut_block, explain, weights
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode, refuse_wide
-from klafter.graph.io.matrix_layout import MatrixLayout, find_matrix
-from klafter.graph.io.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
-from klafter.graph.io.table_layout import HEAD_LINES, Declared, Layout, cut, find_layout, is_comment, read_declared
-from klafter.graph.io.words import Words, as_words, number_integers, number_words, short_integers
+from klafter.graph.io.tables.edge_fields import Block, cut_block, explain, weights
+from klafter.graph.io.tables.matrix_layout import MatrixLayout, find_matrix
+from klafter.graph.io.tables.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
+from klafter.graph.io.tables.table_layout import (
+    HEAD_LINES,
+    Declared,
+    Layout,
+    cut,
+    find_layout,
+    is_comment,
+    read_declared,
+)
+from klafter.graph.io.tables.words import Words, as_words, number_integers, number_words, short_integers
 
 BLOCK = 1 << 23
 _SEPARATOR = re.compile(rb'"?sep=.?"?[ \t]*\r?\n', re.I)

@@ -16,8 +16,8 @@ from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
 from klafter.graph.archives import check_compressed, read_arrays
 from klafter.graph.writing import write_file
-from klafter.models.known import fill_in
-from klafter.models.names import name_communities
+from klafter.models.results.known import fill_in
+from klafter.models.results.names import name_communities
 
 FORMAT, VERSION = "klafter model", 2
 Header: TypeAlias = dict[str, Any]
@@ -57,7 +57,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> import klafter as kl
     >>> kl.load("nowhere.npz")
     Traceback (most recent call last):
-    klafter.models.files.ModelFileError: There is no file nowhere.npz.
+    klafter.models.storage.files.ModelFileError: There is no file nowhere.npz.
     """
     path = Path(path)
     if not path.is_file():

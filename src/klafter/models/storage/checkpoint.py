@@ -22,7 +22,7 @@ from klafter.graph import Graph
 from klafter.graph.archives import read_arrays
 from klafter.graph.fingerprint import fingerprint
 from klafter.graph.writing import check_place, write_file
-from klafter.models.packing import Packer, unpack
+from klafter.models.storage.packing import Packer, unpack
 from klafter.search.parallel import run
 
 FORMAT, VERSION = "klafter checkpoint", 1

@@ -1,0 +1,1 @@
+"""Links in tables: separators, headers, columns, values, matrices, sheets."""

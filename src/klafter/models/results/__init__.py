@@ -1,0 +1,1 @@
+"""What a fit found: published attributes, levels, probabilities, names, stability."""

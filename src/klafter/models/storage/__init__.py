@@ -1,0 +1,1 @@
+"""Models and unfinished fits in files: arrays and JSON."""
