@@ -69,6 +69,7 @@ $(RIVALS)/.ready: pyproject.toml
 bench: install $(RIVALS)/.ready
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/remaining.py
+	$(BIN)/python benchmarks/blend.py
 	$(BIN)/python benchmarks/siblings.py
 	$(RIVALS)/bin/python benchmarks/affinities.py --draws 2500
 	$(BIN)/python benchmarks/speed.py

@@ -28,7 +28,7 @@ FEWEST_NONLINKS, NONLINKS = 3_000, 10  # in all, and for each link
 TREES, LEAF, TRIED = 100, 5, 0.5
 BAG, ODDS = 0.632, 5.0  # share of the links that a tree sees, and non-links for each of them
 EDGE = 1e-3  # votes nearer to 0 or 1 count as so near
-PRIOR, RIDGE = (0.6, 0.5), 10.0  # of the weights of model and expert
+PRIOR, RIDGE = (0.6, 0.5), 300.0  # of the weights of model and expert, see benchmarks/blend.py
 STEADY = 0.5  # weight of the expert beside a model that cannot say what it thinks of a pair without its link
 
 
