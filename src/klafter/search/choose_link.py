@@ -57,8 +57,8 @@ def logit_score(found: large.Outcome, rival: Rival, seed, callback, stop) -> flo
 
 def descend_below(goal: float, problem: Problem, z: np.ndarray, descent: Descent) -> float:
     """The score of a descent from z, which ends below the goal, or where a few more steps like the last stay above."""
-    state = sweep(problem, dense.init(problem, descent.rng, z), np.inf, descent.rng)[0]
-    value = score(problem, state)
+    state = dense.init(problem, descent.rng, z)
+    state, value = sweep(problem, state, score(problem, state), descent.rng)
     here, fall = (problem, state, value), np.inf
     for t in range(descent.recipe.max_iter):
         if descent.stopped() or value < goal or value - SEARCH.link.steps * fall > goal:
