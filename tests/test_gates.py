@@ -92,6 +92,8 @@ READ = [
     "numba.core.datamodel:models.StructRefModel",
     "numba.core.types:StructRef.field_dict",
     "numba.core.typing.templates:AttributeTemplate.generic_resolve",
+    "numba.core.pythonapi:_unboxers.functions",
+    "numba.core.pythonapi:NativeValue",
 ]
 OPTIONS = ["_nrt", "error_model", "fastmath", "forceinline", "no_cfunc_wrapper", "no_cpython_wrapper", "nogil"]
 
@@ -147,3 +149,14 @@ def test_counted_memory_of_numba_is_laid_out_as_structs_expect():
 
     found = part_of_numba("numba.core.runtime.nrtdynmod:_meminfo_struct_type").elements
     assert found[: len(HEAD.elements)] == HEAD.elements, broken(f"counted memory begins with {list(map(str, found))}")
+
+
+def test_bit_generators_of_numba_have_the_fields_that_are_filled():
+    from numba.core.datamodel import default_manager
+
+    from klafter.jit.generators import FIELDS
+
+    kind = part_of_numba("numba.core.types:NumPyRandomBitGeneratorType")("bit_generator")
+    expected = {"parent", "bit_generator", "state_address", "state", *(f"fnptr_{name}" for name in FIELDS[1:])}
+    found = set(default_manager.lookup(kind)._fields)
+    assert found == expected, broken(f"a bit generator has the fields {found}")

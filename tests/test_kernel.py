@@ -1,8 +1,10 @@
 """What the decorators of kernels promise."""
 
 import gc
+import signal
 import sys
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import oracles
@@ -11,7 +13,7 @@ from numba import njit
 from numba.core.errors import NumbaError
 
 from klafter.core.workspace import open_workspace
-from klafter.jit.compilation import announce_compilation
+from klafter.jit.compilation import announce_compilation, interrupts_wait
 from klafter.jit.decorators import bare, inner, kernel
 
 
@@ -94,3 +96,50 @@ def test_garbage_waits_while_something_is_compiled():
         slow(1)
         assert gc.get_threshold()[0] > often[0]
     assert gc.get_threshold() == often
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_waits_until_a_kernel_is_compiled(times):
+    before, done = signal.getsignal(signal.SIGINT), []
+
+    @interrupts_wait()
+    def compile():
+        for _ in range(times):
+            signal.raise_signal(signal.SIGINT)
+        done.append("compiled")
+
+    with pytest.raises(KeyboardInterrupt):
+        compile()
+    assert done == ["compiled"] * (times == 1)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_compiling_a_kernel_is_undisturbed(monkeypatch):
+    from klafter.jit import decorators
+
+    seen = []
+    monkeypatch.setattr(decorators, "interrupts_wait", lambda: seen.append(True) or nullcontext())
+
+    @decorators.kernel
+    def double(x):
+        return 2 * x
+
+    assert double(3) == 6
+    assert seen
+
+
+@kernel
+def draw(rng):
+    return rng.random() + rng.integers(0, 10) + rng.standard_normal()
+
+
+def test_a_generator_is_received_without_any_python(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    draw(np.random.default_rng(0))
+    monkeypatch.setattr("ctypes.cast", interrupted)
+    for source in (np.random.PCG64, np.random.MT19937, np.random.Philox):
+        rng, same = np.random.Generator(source(1)), np.random.Generator(source(1))
+        assert draw(rng) == same.random() + same.integers(0, 10) + same.standard_normal()
+        assert rng.bit_generator.random_raw() == same.bit_generator.random_raw()

@@ -1,10 +1,11 @@
-"""A message to the user while kernels compile."""
+"""What a user notices of kernels that compile: a message, and Ctrl-C that waits for the end of one."""
 
 import gc
 import logging
+import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from numba.core import event
 
@@ -76,3 +77,28 @@ def announce_compilation(seconds: float = 1.5):
         finally:
             timer.cancel()
             gc.set_threshold(*often)
+
+
+@contextmanager
+def interrupts_wait():
+    """Ctrl-C is heard at the end: inside LLVM and its callbacks it is forgotten or crashes. Asked twice, at once."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    heard: list[tuple] = []
+
+    def note(number, frame):
+        heard.append((number, frame))
+        if len(heard) > 1:
+            with suppress(KeyboardInterrupt):
+                before(*heard[0])
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if len(heard) == 1:
+            before(*heard[0])

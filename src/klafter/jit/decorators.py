@@ -5,7 +5,9 @@ from typing import Any
 
 from numba import njit, types
 
+import klafter.jit.generators  # noqa: F401  (what it registers)
 from klafter.jit.cache import KernelCache
+from klafter.jit.compilation import interrupts_wait
 from klafter.jit.linker import LinkedCompiler
 from klafter.jit.plain import unless_plain
 
@@ -35,8 +37,15 @@ def inner(function):
 
 def _compiled(dispatcher):
     dispatcher.targetoptions["no_cfunc_wrapper"] = True  # an entry from C, which nobody uses
+    dispatcher.compile = partial(_undisturbed, dispatcher.compile)
     dispatcher.get_call_template = partial(_typed_by_kind, dispatcher.get_call_template)
     return dispatcher
+
+
+def _undisturbed(compile, sig):
+    """Compile or load a kernel while Ctrl-C waits."""
+    with interrupts_wait():
+        return compile(sig)
 
 
 def _typed_by_kind(get_call_template, args, kws):
