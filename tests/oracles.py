@@ -21,6 +21,15 @@ class Case(NamedTuple):
     state: State
 
 
+def case_options(*names, covariates=2, temperatures=(0.0, 0.5, 1.0), least=0, most=4):
+    """Options of ``draw_case`` as a strategy of hypothesis; those in ``names`` are switches."""
+    from hypothesis import strategies as st
+
+    switches = {name: st.booleans() for name in ("directed", "sociality", *names)}
+    numbers = {"seed": st.integers(0, 10_000), "covariates": st.integers(0, covariates), "k": st.integers(least, most)}
+    return st.fixed_dictionaries({**numbers, **switches, "temperature": st.sampled_from(temperatures)})
+
+
 def draw_case(
     seed, family, *, directed=False, temperature=1.0, sociality=True, offset=True, counts=False, covariates=1, n=7, k=3,
     hidden=0.2,
@@ -376,7 +385,7 @@ def left_ordered(z: np.ndarray) -> tuple:
 
 @kernel
 def derived(ws):
-    """What a view holds beside the state: sizes, pulls and their exponentials, both ways."""
+    """What a workspace holds beside the state: sizes, effects and their exponentials, both ways."""
     return (
         ws.size, ws.n_held, ws.n_holding, ws.held_total,
         ws.effect_out, ws.effect_in, ws.exp_out, ws.exp_in, ws.exp_sender, ws.exp_receiver,
@@ -384,7 +393,7 @@ def derived(ws):
 
 
 def is_fresh(ws, state) -> bool:
-    """Whether what a view holds is what one would derive now."""
+    """Whether what a workspace holds is what one would derive now."""
     z, held = state.z.astype(float), state.z.sum(axis=0, dtype=np.int64)
     out, into = state.w @ z, state.w.T @ z
     numbers = np.array([held.sum(), z.any(axis=1).sum()])

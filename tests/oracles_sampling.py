@@ -27,6 +27,8 @@ def small_graph(y: np.ndarray, hidden: np.ndarray, directed: bool):
         directed=directed,
         links=sparse.csr_array(y),
         hidden=sparse.csr_array(hidden),
+        covariates={},
+        second_kind=None,
         n_links=np.count_nonzero(y) // (1 if directed else 2),
         n_dyads=len(dyads_of(hidden, directed)),
         dyads=Dyads(len(y), directed, out, back, mask, mask_back, none, none, which, which),
@@ -185,15 +187,15 @@ def irm_data(z, hidden, directed: bool, engine, rng) -> np.ndarray:
 
 def role_counts(y, dyads, roles, n: int, k: int, directed: bool):
     """n_ik and tau^y_kl of the roles, dyad by dyad."""
-    shares, ties = np.zeros((n, k)), np.zeros((2, k, k))
+    shares, role_pairs = np.zeros((n, k)), np.zeros((2, k, k))
     for (i, j), (s, r) in zip(dyads, roles):
         shares[i, s] += 1
         shares[j, r] += 1
         value = int(y[i, j] != 0)
-        ties[value, s, r] += 1
+        role_pairs[value, s, r] += 1
         if not directed and s != r:
-            ties[value, r, s] += 1
-    return shares, ties
+            role_pairs[value, r, s] += 1
+    return shares, role_pairs
 
 
 def log_dirichlet(shares, alpha) -> np.ndarray:
@@ -212,8 +214,8 @@ def mmsb_posterior(y, hidden, directed: bool, engine) -> dict:
     alpha, weight = alpha_grid(engine.alpha_prior)
     dyads, out = dyads_of(hidden, directed), {}
     for flat in product(range(k), repeat=2 * len(dyads)):
-        shares, ties = role_counts(y, dyads, np.reshape(flat, (-1, 2)), n, k, directed)
-        cells = betaln(c1 + ties[1], c0 + ties[0]) - betaln(c1, c0)
+        shares, role_pairs = role_counts(y, dyads, np.reshape(flat, (-1, 2)), n, k, directed)
+        cells = betaln(c1 + role_pairs[1], c0 + role_pairs[0]) - betaln(c1, c0)
         links = cells.sum() if directed else np.triu(cells).sum()
         out[flat] = links + logsumexp(log_dirichlet(shares, alpha) + weight)
     return normalised(out)

@@ -22,7 +22,7 @@ class Told(NetworkModel):
     def _check_parameters(self, graph):
         pass
 
-    def _fit(self, graph, seeds, callback, client, previous):
+    def _fit(self, graph, run):
         z = sparse.csr_array(self.memberships, dtype=float)
         w = 4.0 * sparse.eye_array(z.shape[1], format="csr")
         w = w if graph.n_nodes > 2_000 else w.toarray()

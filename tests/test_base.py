@@ -65,7 +65,7 @@ def test_the_structural_expert_adds_to_the_log_odds(graph):
 def test_score_is_the_mean_log_likelihood(model):
     p = model.predict_proba(PAIRS)
     assert model.score(PAIRS, np.array([1, 0, 1, 0])) == pytest.approx(np.log([p[0], 1 - p[1], p[2], 1 - p[3]]).mean())
-    with pytest.raises(ValueError, match="score needs the pairs and their link values"):
+    with pytest.raises(ValueError, match="score needs pairs and their link values"):
         model.score(PAIRS)
 
 

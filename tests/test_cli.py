@@ -208,6 +208,8 @@ def test_look_says_what_would_be_read(tmp_path):
     assert document["rows"][0] == ["Personne", "Ami", "Depuis"]
     again = " ".join(run("look", path, "--no-header", "--weight", "none", "--directed").stdout.split())
     assert "--directed --no-header --weight none -o model.npz" in again
+    ones = " ".join(run("look", path, "--weight", "2", "--binarize").stdout.split())
+    assert "--binarize --weight 2 -o model.npz" in ones
     assert "is a folder" in sentence(run("look", tmp_path))
 
 
@@ -323,7 +325,7 @@ def test_a_fault_of_ours_is_a_sentence_too(folder, monkeypatch):
 
 
 def test_a_report_that_fails_leaves_nothing_behind(folder, tmp_path, monkeypatch):
-    def no_report():
+    def no_report(path):
         raise ValueError("no report today")
 
     monkeypatch.setattr("klafter.cli.export.report_function", no_report)

@@ -34,6 +34,14 @@ def test_a_pipe_is_quiet_and_json_parses(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["m.npz"]
 
 
+def test_a_fit_with_its_defaults_and_its_page(tmp_path):
+    links = [f"{person},{film}" for person in "abcdef" for film in (("x", "y") if person < "d" else ("v", "w"))]
+    (tmp_path / "seen.csv").write_text("\n".join(["person,film", *links]) + "\n")
+    result = run("fit", "seen.csv", "--bipartite", "--jobs", 4, "-o", "m.npz", "--report", "m.html", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "m.html").exists()
+
+
 def test_a_mistake_exits_with_2_and_one_line(tmp_path):
     result = run("fit", "nowhere.tsv", cwd=tmp_path)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)

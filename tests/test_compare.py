@@ -8,14 +8,14 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from klafter.datasets import load_karate
+from klafter.datasets import load_karate, load_les_miserables
 from klafter.evaluation import BASELINES, Comparison, compare, link_measures
 from klafter.evaluation.comparison import mean_and_error
 from klafter.evaluation.contestants import describe, named, prepared
 from klafter.evaluation.saved import Saved, plain
 from klafter.graph import split_dyads
 from klafter.graph.fingerprint import fingerprint
-from klafter.models import KLafter, KLafterCV, PaperKLafter
+from klafter.models import IRM, KLafter, KLafterCV, PaperKLafter
 
 QUICK = KLafter(n_init=1, n_smooth=0, max_iter=2)
 
@@ -102,6 +102,29 @@ def test_it_is_resumed_after_an_interruption(karate, tmp_path):
     again = compare(Coin(), karate, splits=3, results=path)
     assert Coin.fits == 3
     assert plain(again.records) == plain(whole.records)
+
+
+def test_a_fit_that_was_cut_off_goes_on_from_its_checkpoint(karate, tmp_path, monkeypatch):
+    from klafter.sampling.irm import IRMEngine
+
+    path, model, step, sweeps = tmp_path / "runs.json", IRM(n_burn=5, n_draws=20, n_chains=2), IRMEngine.step, []
+
+    def killed(self, *state):
+        sweeps.append(1)
+        if len(sweeps) == 30:
+            raise MemoryError("killed")
+        return step(self, *state)
+
+    whole = compare(model, karate, splits=1, baselines=False)
+    monkeypatch.setattr(IRMEngine, "step", killed)
+    with pytest.raises(MemoryError):
+        compare(model, karate, splits=1, baselines=False, results=path)
+    assert [found.suffix for found in tmp_path.iterdir()] == [".ckpt"]
+    again = compare(model, karate, splits=1, baselines=False, results=path)
+    assert len(sweeps) < 30 + 50
+    assert math.isnan(again.records[0]["seconds"])
+    assert again.records[0]["roc_auc"] == whole.records[0]["roc_auc"]
+    assert [found.name for found in tmp_path.iterdir()] == ["runs.json"]
 
 
 class Impatient(Coin):
@@ -197,3 +220,12 @@ def test_standard_errors_of_few_values():
     assert mean == 0.5
     assert math.isnan(error)
     assert Comparison([]).rows == []
+
+
+def test_one_fit_serves_all_weights_of_the_expert_and_learns_them():
+    """Whatever the order of levels, each has the predictions of a model that was fitted with it."""
+    graph, model = load_les_miserables(), KLafter(n_init=1, n_smooth=30, max_iter=2)
+    options = {"splits": 1, "baselines": False}
+    both = compare(model, graph, structure=[0.0, "auto"], **options)
+    alone, learned = (compare(model, graph, structure=level, **options).records[0] for level in (0.0, "auto"))
+    assert [r["log_loss"] for r in both.records] == [alone["log_loss"], learned["log_loss"]]

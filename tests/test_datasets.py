@@ -32,7 +32,7 @@ def test_bundled_networks_keep_names_and_attributes():
     graph = datasets.load_les_miserables(weighted=True)
     assert graph.links[graph.index("Myriel"), graph.index("MlleBaptistine")] == 8
     assert "Medici" in datasets.load_florentine_families().labels
-    assert (datasets.load_southern_women().attributes["kind"] == "event").sum() == 14
+    assert (datasets.load_southern_women().kinds == "event").sum() == 14
 
 
 def test_lazega_tells_who_the_lawyers_are(data_home):
@@ -134,6 +134,15 @@ def test_failed_download_says_how_to_go_on(server, tmp_path, monkeypatch, proble
         ConnectionError, match=r"Could not download ELwork\.dat.*Check the network, or save the file in"
     ):
         fetch_file("ELwork.dat", tmp_path / "home")
+
+
+@pytest.mark.parametrize(("limit", "said"), [("LARGEST", "is larger than"), ("LONGEST", "takes longer than 0 seconds")])
+def test_a_download_without_end_is_given_up(server, tmp_path, monkeypatch, limit, said):
+    pytest.importorskip("pooch")
+    monkeypatch.setattr(f"klafter.datasets.files.{limit}", 0)
+    with pytest.raises(ConnectionError, match=rf"ELwork\.dat.* was given up: it {said}.*yourself"):
+        fetch_file("ELwork.dat", tmp_path / "home")
+    assert not list((tmp_path / "home").iterdir())
 
 
 def test_data_home_that_cannot_be_written(server, tmp_path):

@@ -41,6 +41,23 @@ def whole(problem, frame, state):
 kinds = pytest.mark.parametrize(("directed", "counts"), [(False, False), (True, False), (False, True), (True, True)])
 
 
+def after_falling_rounds(problem, frame, state, executor, turns):
+    """The state after rounds of every kind, none of which may raise the objective that the whole graph has."""
+    values = [rounds.objective(frame, state, executor)]
+    work = (
+        lambda s: rounds.births(frame, s, executor, [0])[0],
+        lambda s: rounds.weights(frame, s, executor, rounds=1),
+        lambda s: rounds.flip_sweep(frame, s, executor),
+        lambda s: rounds.moves(frame, s, executor)[0],
+    )
+    for turn in range(turns):
+        state = work[turn % 4](state)
+        values.append(rounds.objective(frame, state, executor))
+        assert values[-1] == pytest.approx(engine.objective(problem, whole(problem, frame, state)), rel=1e-10)
+    assert (np.diff(values) <= 1e-7).all()
+    return state
+
+
 @kinds
 @pytest.mark.parametrize("share", [0.0, 0.1])
 def test_every_round_over_shards_lowers_the_exact_objective(directed, counts, share):
@@ -50,18 +67,7 @@ def test_every_round_over_shards_lowers_the_exact_objective(directed, counts, sh
     state = empty_state(frame, problem.value.sum() / 2)
     empty = engine.objective(problem, empty_state(problem))
     assert rounds.objective(frame, state, executor) == pytest.approx(empty)
-    values = [rounds.objective(frame, state, executor)]
-    work = (
-        lambda s: rounds.births(frame, s, executor, [0])[0],
-        lambda s: rounds.weights(frame, s, executor, rounds=1),
-        lambda s: rounds.flip_sweep(frame, s, executor),
-        lambda s: rounds.moves(frame, s, executor)[0],
-    )
-    for turn in range(12):
-        state = work[turn % 4](state)
-        values.append(rounds.objective(frame, state, executor))
-        assert values[-1] == pytest.approx(engine.objective(problem, whole(problem, frame, state)), rel=1e-10)
-    assert (np.diff(values) <= 1e-7).all()
+    state = after_falling_rounds(problem, frame, state, executor, 12)
     assert oracle.average_f1(truth, engine.memberships(frame, state).toarray()) > 0.95
 
 
@@ -207,6 +213,40 @@ def test_partitions_of_an_edge_list_give_the_same_fit_as_the_graph(planted, alon
     assert model.objective_ == pytest.approx(alone.objective_, rel=1e-12)
     assert (model.memberships_ != alone.memberships_).nnz == 0
     assert model.graph_.n_links == 0
+
+
+class Killed(BaseException):
+    """What a fit does not catch."""
+
+
+@pytest.mark.parametrize("kind", ["graph", "table"])
+def test_a_fit_on_a_cluster_goes_on_from_its_checkpoint(planted, tmp_path, kind):
+    data, path = planted[0], tmp_path / "run.ckpt"
+    if kind == "table":
+        dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+        links = planted[0].links.tocoo()
+        keep = links.row < links.col
+        data = dd.from_pandas(pd.DataFrame({"a": links.row[keep], "b": links.col[keep]}), npartitions=3)
+    rounds_made = []
+
+    def kill(progress):
+        if progress.step == 2:
+            raise Killed
+
+    def fit(client, **how):
+        return kl.KLafter(link="exposure", random_state=0, max_iter=3).fit(data, client=client, **how)
+
+    with client_of(n_workers=2, processes=False) as client:
+        whole = fit(client)
+        with pytest.raises(Killed):
+            fit(client, callback=kill, checkpoint=path, checkpoint_every=0)
+        resumed = fit(client, callback=lambda p: rounds_made.append(p.step), checkpoint=path, checkpoint_every=0)
+    assert rounds_made[0] == 2
+    assert resumed.objective_ == whole.objective_
+    assert (resumed.memberships_ != whole.memberships_).nnz == 0
+    other = kl.Graph(np.eye(300, k=1))
+    with client_of(n_workers=1, processes=False) as client, pytest.raises(ValueError, match="other data"):
+        kl.KLafter(link="exposure", random_state=0, max_iter=3).fit(other, client=client, checkpoint=path)
 
 
 def test_hidden_dyads_on_a_cluster_are_not_taken_for_nonlinks():

@@ -26,6 +26,7 @@ class Case(NamedTuple):
     options: dict = {}  # noqa: RUF012
     nodes: int | None = None  # if some have no links
     hidden: int = 0
+    kinds: int = 0  # nodes of the first of two kinds
     needs: str = ""  # a library
 
 
@@ -194,16 +195,16 @@ CASES = {
         "a.csv", ";ann;bob;eve;dan\nann;;x;;\nbob;x;;x;\neve;;x;;x\ndan;;;x;\n", PATH, ("mark such as x",)
     ),
     "people and events": Case(
-        "a.csv", MEETINGS, ATTENDED, ("two modes: 4 rows, 3 columns", "within a kind are hidden"), hidden=9
+        "a.csv", MEETINGS, ATTENDED, ("two modes: 4 rows, 3 columns", "only pairs of 'row' and 'column'"), kinds=4
     ),
     "two modes without names": Case(
         "a.txt", "1 0 1\n1 1 0\n0 1 0\n0 0 1\n",
         {("c1", "r1"): 1, ("c3", "r1"): 1, ("c1", "r2"): 1, ("c2", "r2"): 1, ("c2", "r3"): 1, ("c3", "r4"): 1},
-        ("two modes", "two_mode=False"), hidden=9,
+        ("two modes", "two_mode=False"), kinds=4,
     ),
     "list of people and events": Case(
         "a.csv", "Person,Event\nann,ball\nann,opera\nbob,ball\nbob,dinner\neve,dinner\ndan,opera\n", ATTENDED,
-        (HEADER, "two kinds of nodes", "within a kind are hidden"), hidden=9,
+        (HEADER, "two kinds of nodes", "only pairs of 'person' and 'event'"), kinds=4,
     ),
     # Excel
     "excel list below a title": Case(
@@ -241,7 +242,7 @@ CASES = {
     ),
     "ucinet two modes": Case(
         "a.dl", "DL NR=4, NC=3\nROW LABELS:\nann\nbob\neve\ndan\nCOLUMN LABELS:\nball dinner opera\n"
-        "DATA:\n1 0 1\n1 1 0\n0 1 0\n0 0 1\n", ATTENDED, ("two modes",), hidden=9,
+        "DATA:\n1 0 1\n1 1 0\n0 1 0\n0 0 1\n", ATTENDED, ("two modes",), kinds=4,
     ),
     # Pajek and others
     "pajek": Case(
@@ -285,6 +286,7 @@ def test_a_file_becomes_what_it_must(title, tmp_path):
     assert graph.directed == case.directed
     assert graph.n_nodes == (case.nodes or len({name for pair in case.links for name in pair}))
     assert graph.n_hidden == case.hidden
+    assert (0 if graph.second_kind is None else (~graph.second_kind).sum()) == case.kinds
     said = " ".join(graph.notes)
     for words in case.notes:
         assert re.search(words, said), f"{words!r} is not in {said!r}"

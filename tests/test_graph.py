@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from klafter.graph import Graph, as_graph
+from klafter.graph import Graph, as_graph, checks
 
 PATH = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
 
@@ -218,3 +218,27 @@ def test_html_is_escaped():
     assert "&lt;script&gt;" in html
     assert "&lt;b&gt;" in html
     assert repr(graph) == "Graph(3 nodes, 1 links, undirected, 1 hidden dyads)"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_symmetry_is_found_part_by_part(seed, monkeypatch):
+    monkeypatch.setattr(checks, "FEW", 0)
+    dense = np.random.default_rng(seed).integers(0, 3, (21, 21)).astype(float)
+    both = dense + dense.T
+    other = both.copy()
+    other[3, 17] += 1.0
+    assert checks.is_symmetric(sparse.csr_array(both))
+    assert not checks.is_symmetric(sparse.csr_array(dense))
+    assert not checks.is_symmetric(sparse.csr_array(other))
+
+
+def test_kernels_read_the_arrays_of_the_graph():
+    links = sparse.csr_array(np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+    links.indices, links.indptr = links.indices.astype(np.int64), links.indptr.astype(np.int64)
+    graph = Graph(links)
+    rows = graph.dyads.links_out
+    assert graph.links.indices.dtype == np.int32
+    assert not graph.links.data.flags.writeable
+    assert np.shares_memory(rows.node, graph.links.indices)
+    assert np.shares_memory(rows.value, graph.links.data)
+    assert not np.shares_memory(rows.value, links.data)

@@ -224,6 +224,17 @@ def test_memory_is_asked_for_before_it_is_taken():
         KLafter(link="logit").fit(graph)
 
 
+def test_the_published_algorithm_asks_for_memory_and_two_nodes():
+    from scipy import sparse
+
+    from klafter.models.paper import PaperKLafter
+
+    with pytest.raises(MemoryError, match=r"PaperKLafter on 1,000,000 nodes needs about .* GB of memory"):
+        PaperKLafter().fit(klafter.Graph(sparse.csr_array((1_000_000, 1_000_000))))
+    with pytest.raises(ValueError, match="needs at least two nodes; this graph has 1"):
+        PaperKLafter().fit(klafter.Graph(np.zeros((1, 1))))
+
+
 def test_the_order_of_lines_changes_nothing(tmp_path):
     graph = load_karate()
     rows, columns = graph.links.nonzero()

@@ -13,7 +13,7 @@ from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import load_karate, make_lfrm
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter
-from klafter.models import klafter as model_of_klafter
+from klafter.models.engines import choice
 from klafter.search.config import SEARCH, changed
 from klafter.search.dense import engine as dense
 from klafter.search.restart import cooler, enrich
@@ -138,7 +138,7 @@ def test_what_the_exposure_link_has_no_use_for_is_refused(options, monkeypatch):
     ((name, value),) = options.items()
     with pytest.raises(ValueError, match=f"no use for {name}={value}. Leave it at its default"):
         KLafter(link="exposure", **options).fit(graph)
-    monkeypatch.setattr("klafter.models.klafter.SEARCH", changed(SEARCH, {"effort.dense_limit": 29}))
+    monkeypatch.setattr("klafter.models.engines.choice.SEARCH", changed(SEARCH, {"effort.dense_limit": 29}))
     with pytest.raises(ValueError, match=f"30 nodes.* no use for {name}={value}"):
         KLafter(**options).fit(graph)
 
@@ -148,7 +148,7 @@ def test_all_that_is_refused_is_named_and_defaults_are_not():
     with pytest.raises(ValueError, match=r"weight_scale=1.0, n_smooth=3. Leave them at their defaults"):
         KLafter(link="exposure", weight_scale=1.0, n_smooth=3).fit(graph)
     defaults = KLafter().get_params()
-    for known in (model_of_klafter.LOGIT_ONLY, model_of_klafter.EXPOSURE_ONLY):
+    for known in (choice.LOGIT_ONLY, choice.EXPOSURE_ONLY):
         assert known == {name: defaults[name] for name in known}
 
 

@@ -43,6 +43,23 @@ def test_each_layer_imports_only_from_those_above_it(path):
     assert not wrong, f"{layer} may import only from {allowed}: {wrong}"
 
 
+def test_every_import_of_the_package_names_a_module():
+    """mypy is told to pass over modules that are missing, and some imports are inside functions."""
+    wrong = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("klafter."):
+                place = ROOT.parent.joinpath(*node.module.split("."))
+                if not place.is_dir() and not place.with_suffix(".py").is_file():
+                    wrong.append(f"{path.relative_to(ROOT)}, line {node.lineno}: {node.module}")
+    assert not wrong
+
+
+def test_no_folder_holds_more_than_eighteen_files():
+    sizes = {folder: len(list(folder.glob("*.py"))) for folder in {path.parent for path in FILES}}
+    assert not {str(folder.relative_to(ROOT)): size for folder, size in sizes.items() if size > 18}
+
+
 @pytest.mark.parametrize("module", ["klafter", "klafter.graph"])
 def test_import_is_light(module):
     code = f"import sys, {module}; print(*{{name.split('.')[0] for name in sys.modules}})"

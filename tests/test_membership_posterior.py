@@ -13,8 +13,8 @@ from klafter import load
 from klafter.core.problem import copy_state
 from klafter.datasets import load_karate, make_lfrm
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter
-from klafter.models.results.known import count_posterior
 from klafter.models.results.matching import average_memberships, jaccard, match_columns
+from klafter.models.results.posterior import count_posterior
 from klafter.sampling.membership_kernels import sweep_memberships
 from klafter.sampling.membership_posterior import membership_posterior
 
@@ -37,9 +37,9 @@ def test_sweeps_average_to_the_exact_probabilities(family, directed, counts):
     case = case._replace(state=case.state._replace(w=0.5 * case.state.w))  # else some covers are hardly ever left
     state, rng, trace = copy_state(case.state), np.random.default_rng(0), []
     for _ in range(4_000):
-        chances = np.zeros(state.z.shape)
-        sweep_memberships(case.problem, state, chances, rng)
-        trace.append(chances.ravel())
+        proba = np.zeros(state.z.shape)
+        sweep_memberships(case.problem, state, proba, rng)
+        trace.append(proba.ravel())
         assert state.z.any(axis=1).all()
     trace = np.array(trace)
     error = np.maximum(chains.batch_error(trace), 1e-6)
@@ -54,8 +54,8 @@ def test_at_temperature_zero_nothing_is_chance():
 def test_a_chain_leaves_the_state_it_begins_at_alone():
     case = oracles.draw_case(1, "bernoulli", counts=True)
     before = copy_state(case.state)
-    chances = membership_posterior(case.problem, case.state, np.random.default_rng(0))
-    assert ((chances >= 0) & (chances <= 1)).all()
+    proba = membership_posterior(case.problem, case.state, np.random.default_rng(0))
+    assert ((proba >= 0) & (proba <= 1)).all()
     assert all(np.array_equal(a, b) for a, b in zip(before, case.state))
 
 

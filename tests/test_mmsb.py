@@ -51,7 +51,7 @@ def test_roles_drawn_with_a_wrong_alpha_are_noticed(monkeypatch):
 def observe(y, counts, alpha) -> list:
     links = (y > 0).sum()
     mixed = (counts.shares.max(axis=1) / counts.shares.sum(axis=1)).mean()
-    agree = counts.ties[:, [0, 1], [0, 1]].sum(axis=1)
+    agree = counts.role_pairs[:, [0, 1], [0, 1]].sum(axis=1)
     return [alpha, np.log(alpha), links, mixed, *agree, links * mixed, (counts.shares**2).sum()]
 
 
@@ -104,9 +104,9 @@ def test_counts_and_log_posterior_follow_the_formulas(directed):
     y = oracle.fill(dyads, rng.integers(0, 2, len(dyads)), n, directed)
     graph, engine = Graph(y, directed=directed, hidden=hidden), MMSBEngine(n_communities=3, alpha=0.4)
     state = engine.step(graph, engine.init(graph, rng), rng)
-    shares, ties = oracle.role_counts(y, dyads, state.roles, n, 3, directed)
+    shares, role_pairs = oracle.role_counts(y, dyads, state.roles, n, 3, directed)
     np.testing.assert_array_equal(state.counts.shares, shares)
-    np.testing.assert_array_equal(state.counts.ties, ties)
+    np.testing.assert_array_equal(state.counts.role_pairs, role_pairs)
     assert mmsb.log_proportions(shares, 0.4) == pytest.approx(float(oracle.log_dirichlet(shares, 0.4)))
     assert np.isfinite(engine.log_posterior(graph, state))
     draw = engine.draw(graph, state)

@@ -53,6 +53,10 @@ def test_a_file_like_a_saved_one_is_read(arrays, tmp_path):
         lambda header: header["fitted"].update(precision_={"plain": -1.0}),
         lambda header: header["fitted"].update(predict={"plain": 1}),
         lambda header: header["fitted"].update(n_communities_={"plain": 99}),
+        lambda header: header["parameters"].update(structure=None),
+        lambda header: header["parameters"].update(penalty={"plain": 1}),
+        lambda header: header["parameters"].update(temperature="x"),
+        lambda header: header["parameters"].update(n_jobs=0),
     ],
 )
 def test_a_header_with_parts_missing_or_wrong_is_refused(arrays, tmp_path, change):
@@ -65,6 +69,12 @@ def test_indices_that_point_outside_are_refused(arrays, tmp_path, name):
     indices = arrays[f"{name}/indices"] + 1_000_000
     with pytest.raises(ModelFileError, match="missing or damaged"):
         load(written(arrays, tmp_path / "m.npz", **{f"{name}/indices": indices}))
+
+
+def test_numbers_beyond_what_any_fit_finds_are_refused(arrays, tmp_path):
+    name = next(name for name in ("point_.affinities", "point_.affinities/data") if name in arrays)
+    with pytest.raises(ModelFileError, match="missing or damaged"):
+        load(written(arrays, tmp_path / "m.npz", **{name: np.full_like(arrays[name], -3e231)}))
 
 
 def test_labels_of_all_kinds_come_back_as_they_were(tmp_path):

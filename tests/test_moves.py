@@ -4,7 +4,6 @@ import numpy as np
 import oracles
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES
 from klafter.core.problem import add_communities, copy_state, empty_state, make_priors, make_problem
@@ -21,28 +20,19 @@ from klafter.search.dense.weights import fit_weights
 from klafter.search.dense.weights_kernels import column_evidence, fit_column, laplace_evidence
 from klafter.search.moves.birth import births
 from klafter.search.moves.death import deaths
+from klafter.search.moves.failures import Failures
 from klafter.search.moves.merge import merged, merges, similar_pairs
 from klafter.search.moves.split import halves, split_in_two, splits
 
 N = 10
 PASSES = SEARCH.dense.birth_passes
 quick = settings(max_examples=6, deadline=None, derandomize=True)
-cases = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 10_000),
-        "directed": st.booleans(),
-        "temperature": st.sampled_from([0.0, 0.5, 1.0]),
-        "sociality": st.booleans(),
-        "counts": st.booleans(),
-        "covariates": st.integers(0, 1),
-        "k": st.integers(0, 3),
-    }
-)
+cases = oracles.case_options("counts", covariates=1, most=3)
 
 
 @kernel
-def plant(ws, k, seed):
-    return birth_kernels.plant(ws, k, seed, True)
+def seed_community(ws, k, seed):
+    return birth_kernels.seed_community(ws, k, seed, True)
 
 
 @kernel
@@ -68,7 +58,9 @@ def test_births_return_the_score_they_reach_and_count(family, options):
     k = len(state.z)
     state = add_communities(state, np.zeros((3, N)), 0.0)
     before = oracles.score(graph, problem, state)
-    value, born = births(open_workspace(problem, state), before, np.arange(N), np.arange(k, k + 3))
+    value, born = births(
+        open_workspace(problem, state), before, np.arange(N), np.arange(k, k + 3), Failures().of_births(problem.dyads)
+    )
     assert value == pytest.approx(oracles.score(graph, problem, state), rel=1e-8, abs=1e-7)
     assert value <= before
     assert state.z[k:].any(axis=1).sum() == born
@@ -84,8 +76,8 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
     rows = copy_state(state)
     before = oracles.objective(graph, problem, state)
     ws, whole = open_workspace(problem, state), open_workspace(problem, rows)
-    size, price = plant(ws, k, 0)
-    plant(whole, k, 0)
+    size, price = seed_community(ws, k, 0)
+    seed_community(whole, k, 0)
     if size < 2:
         return
     gain = grow(ws, k, price)

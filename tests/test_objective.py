@@ -4,7 +4,6 @@ import numpy as np
 import oracles
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import expit, gammaln
 
@@ -22,18 +21,7 @@ from klafter.core.problem import (
 from klafter.graph import Graph
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
-cases = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 10_000),
-        "directed": st.booleans(),
-        "temperature": st.sampled_from([0.0, 0.5, 1.0]),
-        "sociality": st.booleans(),
-        "counts": st.booleans(),
-        "offset": st.booleans(),
-        "covariates": st.integers(0, 2),
-        "k": st.integers(0, 4),
-    }
-)
+cases = oracles.case_options("counts", "offset")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

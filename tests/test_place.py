@@ -5,12 +5,16 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.special import expit
 from sklearn.base import clone
 
 import klafter as kl
+from klafter.core.families import FAMILIES, loss
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter
+from klafter.prediction.place_kernels import Dyads, Others, place_row
 
 N = 60
 
@@ -56,6 +60,12 @@ def test_three_links_into_a_community_place_a_newcomer_there(model, group, unlin
     assert p[own].mean() > times * p[others].mean()
     assert ((p >= 0) & (p <= 1)).all()
     assert all(node // 30 == group and node not in links for node, _ in found.top_links(3))
+
+
+def test_without_links_a_newcomer_has_the_prior(model):
+    placed = model.place([], unlinked="others")
+    assert np.isfinite(placed.probabilities).all()
+    assert (placed.predict_proba() < 0.5).all()
 
 
 def test_memberships_are_those_of_the_neighbours(model):
@@ -138,3 +148,52 @@ def test_the_command(tmp_path):
     wrong = CliRunner().invoke(app, ["place", str(path), "999"])
     assert wrong.exit_code == 2
     assert "There is no node" in wrong.output
+
+
+# ---- the kernel of memberships of 0/1
+
+
+def posterior(law, dyads, others, z, social):
+    """-log p(z, s | y), every term as the formula has it."""
+    u = sparse.csr_array((np.ones(len(others.which)), others.which, others.start), shape=(len(others.sender), len(z)))
+    u = u.toarray()
+    x = np.empty(len(dyads.nodes))
+    for t, j in enumerate(dyads.nodes):
+        out = t < dyads.cut
+        x[t] = others.offset + others.explained[j] + (others.receiver if out else others.sender)[j]
+        x[t] += social[0 if out else 1] + (z @ others.w @ u[j] if out else u[j] @ others.w @ z)
+    share = (u.sum(axis=0) + 0.5) / (len(u) + 1)
+    spread = np.array([others.sender.std(), others.receiver.std()])
+    price = (social**2 / (2 * np.maximum(spread, 1e-300) ** 2)).sum() - z @ np.log(share / (1 - share))
+    return sum(loss(law, y, a) for y, a in zip(dyads.values, x)) + price
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("family", ["bernoulli", "cloglog", "poisson", "gaussian"])
+@pytest.mark.parametrize("far", [False, True])
+def test_a_row_is_where_no_flip_and_no_sociality_gains(family, directed, far):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n, k = 30, 4
+        u = sparse.csr_array(rng.random((n, k)) < 0.3)
+        w, sender = rng.normal(0, 1.5, (k, k)), rng.normal(size=n)
+        w, receiver = (w, rng.normal(size=n)) if directed else (w + w.T, sender)
+        w = 100.0 * w if far and family == "bernoulli" else w
+        start, which = u.indptr.astype(np.int64), u.indices.astype(np.int64)
+        others = Others(w, start, which, -1.0, sender, receiver, rng.normal(size=n))
+        cut = 18 if directed else 25
+        dyads = Dyads(rng.permutation(n)[:25], (rng.random(25) < 0.3).astype(float), cut)
+        law = FAMILIES[family].law(2.0 if family == "gaussian" else 1.0)
+        chances, social = place_row(law, dyads, others)
+        z = (chances > 0.5).astype(float)
+        here = posterior(law, dyads, others, z, social)
+        for t in range(k):
+            there = z.copy()
+            there[t] = 1 - z[t]
+            change = (posterior(law, dyads, others, there, social) - here) * (2 * z[t] - 1)
+            assert expit(change) == pytest.approx(chances[t], rel=1e-5, abs=1e-9)
+        for side in range(2 if directed else 1):
+            for step in (-0.05, 0.05):
+                moved = social + step * np.eye(2)[side]
+                if abs(moved[side]) <= 3.0 * (receiver if side else sender).std() and not far:
+                    assert posterior(law, dyads, others, z, moved) > here - 1e-3

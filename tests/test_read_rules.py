@@ -106,7 +106,6 @@ STOPS = {
     "header twice": ("source,target\na,b\nsource,target\nb,c\n", {}, "header 'source,target' again"),
     "sums": (",a,b,Sum\na,0,1,1\nb,1,0,1\n", {}, "'Sum' across"),
     "names in part": (",a,b,c\na,0,1,0\nb,1,0,1\nd,0,1,0\n", {"two_mode": False}, "'d' only down"),
-    "two modes with one name": ("person,event\na,x\nb,a\n", {"two_mode": True}, "1 names in both columns"),
     "no square": ("0,1,1\n1,0,1\n", {"matrix": True, "two_mode": False}, "2 rows and 3 columns"),
     "no workbook": ("a,b\n", {"sheet": "x"}, "no workbook"),
 }
@@ -174,12 +173,19 @@ def test_a_matrix_of_those_who_answered(file):
     assert graph.n_hidden == 3
 
 
-def test_two_modes_of_many_nodes_say_what_was_done(file, monkeypatch):
-    monkeypatch.setattr("klafter.graph.io.matrix.HIDE_WITHIN", 3)
+def test_two_modes_have_kinds(file):
     graph = read_graph(file(",x,y,z\nann,1,0,1\nbob,1,1,0\n"))
-    assert graph.n_hidden == 0
-    assert any("too many to hide" in note for note in graph.notes)
-    assert graph.attributes["mode"].tolist() == ["row"] * 2 + ["column"] * 3
+    assert (graph.n_hidden, graph.n_dyads) == (0, 6)
+    assert graph.kinds.tolist() == ["row"] * 2 + ["column"] * 3
+
+
+def test_a_name_of_both_kinds_becomes_two_nodes(file):
+    graph = read_graph(file("person,event\na,x\nb,a\n"), two_mode=True)
+    assert graph.labels.tolist() == ["a (person)", "b", "x", "a (event)"]
+    assert graph.kinds.tolist() == ["person", "person", "event", "event"]
+    assert any("1 name of both kinds became two nodes each" in note for note in graph.notes)
+    numbers = read_graph(file("1 1\n1 2\n2 2\n3 1\n"), two_mode=True)
+    assert (numbers.n_nodes, numbers.n_links, numbers.n_dyads) == (5, 4, 6)
 
 
 def test_spelling_that_differs_in_case_is_told(file):
@@ -202,7 +208,7 @@ def test_ucinet_forms(file):
     inside = "DL N=3\nLABELS EMBEDDED\nDATA:\nann bob eve\nann 0 1 0\nbob 1 0 1\neve 0 1 0\n"
     assert read_graph(file(inside, "g.dl")).labels.tolist() == ["ann", "bob", "eve"]
     pairs = "DL NR=2 NC=3 FORMAT=EDGELIST2 LABELS EMBEDDED\nDATA:\nann x\nann y\nbob z\n"
-    assert read_graph(file(pairs, "g.dl")).n_hidden == 4
+    assert read_graph(file(pairs, "g.dl")).n_dyads == 6
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from klafter.datasets import make_overlapping
 from klafter.jit.decorators import kernel
 from klafter.models.results.cover import as_cover
 from klafter.report.communities import community_table
-from klafter.report.layout import _rows, force_layout, separate, spacing
+from klafter.report.layout import _drawn_in, _rows, force_layout, separate, spacing
 from klafter.report.layout_kernels import CLOSE, GRAVITY, TOGETHER, orthonormalise, set_forces, walk
 from klafter.report.network import MEMBERS, draw_members
 
@@ -136,3 +136,21 @@ def test_a_community_of_one_and_an_empty_one_are_drawn():
     alone, empty = draw_members(graph, community_table(graph, sparse.csr_array(([1.0], ([0], [0])), shape=(8, 2))))
     assert (alone.x.tolist(), alone.y.tolist(), alone.links) == ([0], [0], [])
     assert (len(empty.x), empty.links) == (0, [])
+
+
+def test_a_drawing_lies_flat_and_leaves_the_corner_of_the_buttons_free():
+    n = 30
+    chain = sparse.csr_array(np.eye(n, k=1))
+    x = force_layout(chain, sparse.csr_array((n, 0)))
+    wide, high = np.ptp(x, axis=0)
+    assert wide > high
+    free = [np.linalg.norm(x - corner, axis=1).min() for corner in (x.max(axis=0), [x[:, 0].min(), x[:, 1].max()])]
+    assert free[0] >= free[1]
+
+
+def test_nodes_far_out_come_nearer_and_stay_in_order():
+    x = np.column_stack([np.r_[np.linspace(0.1, 1, 20), 3.0, 9.0, 40.0], np.zeros(23)])
+    r = np.linalg.norm(_drawn_in(x), axis=1)
+    assert (np.diff(r) > 0).all()
+    assert r[:15] == pytest.approx(x[:15, 0])
+    assert r[-1] < 6

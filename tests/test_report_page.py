@@ -103,3 +103,9 @@ def test_a_report_needs_no_drawing_library(tmp_path):
 def test_a_missing_folder_is_named_before_work_begins(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no folder .*away to write page\.html in; make it first\."):
         kl.report(None, tmp_path / "away" / "page.html")
+
+
+def test_a_name_that_is_no_page_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"'page.pdf' does not say. Use a name that ends in .html"):
+        kl.report(told(*two_groups()), tmp_path / "page.pdf")
+    assert not any(tmp_path.iterdir())

@@ -25,8 +25,8 @@ N = 8
 
 
 @kernel
-def plant(ws, k, seed):
-    birth_kernels.plant(ws, k, seed, True)
+def seed_community(ws, k, seed):
+    birth_kernels.seed_community(ws, k, seed, True)
 
 
 @kernel
@@ -50,7 +50,7 @@ def test_a_birth_begins_with_those_the_seed_links_to_and_those_that_link_to_it(d
     assert directed == (linked != linked.T).any()
     for seed in range(N):
         state = copy_state(empty)
-        plant(open_workspace(problem, state), 0, seed)
+        seed_community(open_workspace(problem, state), 0, seed)
         partners = linked[seed] | linked[:, seed]
         partners[seed] = partners.any()
         assert (state.z[0] == partners).all()
@@ -61,7 +61,7 @@ def test_links_of_social_nodes_are_not_taken_for_explained_whichever_way_they_go
     sender, receiver = np.random.default_rng(0).normal(0.0, 3.0, (2, N))
     for seed in range(N):
         state = copy_state(empty)._replace(sender=sender, receiver=receiver)
-        plant(open_workspace(problem._replace(has_sociality=True), state), 0, seed)
+        seed_community(open_workspace(problem._replace(has_sociality=True), state), 0, seed)
         partners = linked[seed] | linked[:, seed]
         partners[seed] = partners.any()
         assert (state.z[0] == partners).all()

@@ -131,6 +131,52 @@ def test_counts_are_a_regression():
     ).all()
 
 
+LEFT_OUT = MODELS | {
+    "counts": KLafter(family="poisson", n_init=1, n_smooth=20, random_state=0),
+    "real values": KLafter(family="gaussian", n_init=1, n_smooth=20, random_state=0),
+}
+
+
+@pytest.mark.parametrize("model", LEFT_OUT.values(), ids=LEFT_OUT)
+def test_a_bare_model_is_scored_on_nodes_that_are_left_out(model):
+    for matrix in (KARATE.links, KARATE.links.toarray()):
+        scores = cross_val_score(model, matrix, cv=3)
+        assert scores.shape == (3,)
+        assert np.isfinite(scores).all()
+
+
+def test_a_bare_model_is_searched_by_nodes_that_are_left_out():
+    search = GridSearchCV(QUICK, {"penalty": [0.0, 50.0]}, cv=2).fit(KARATE.links.toarray())
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_the_score_of_new_nodes_is_that_of_their_placements():
+    rng, model = np.random.default_rng(0), clone(QUICK).fit(KARATE)
+    row = (rng.random(34) < 0.2).astype(float)
+    row[3] = np.nan
+    nodes = np.random.default_rng(0).permutation(np.flatnonzero(~np.isnan(row)))
+    logs = []
+    for known, asked in ((nodes[::2], nodes[1::2]), (nodes[1::2], nodes[::2])):
+        placed = model.place(known[row[known] > 0], known[row[known] == 0])
+        p = placed.predict_proba(asked)
+        logs += np.log(np.where(row[asked] > 0, p, 1 - p)).tolist()
+    assert model.score(row[None]) == pytest.approx(np.mean(logs))
+
+
+@pytest.mark.parametrize(("X", "sentence"), [
+    (np.zeros((3, 5)), r"matrix with 34 columns; this has shape \(3, 5\)"),
+    (np.full((2, 34), np.nan), "two observed dyads or more; here no row has them"),
+])  # fmt: skip
+def test_new_nodes_that_cannot_be_scored_are_refused(X, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        clone(QUICK).fit(KARATE).score(X)
+
+
+def test_folds_of_dyads_need_dyads():
+    with pytest.raises(ValueError, match=r"y is None. Use pairs, values = klafter.models.dyad_samples"):
+        cross_val_score(QUICK, KARATE.links.toarray(), cv=kl.DyadKFold(2))
+
+
 @pytest.mark.parametrize(
     ("X", "y", "sentence"),
     [

@@ -134,7 +134,7 @@ def test_draws_outside_are_new_and_uniform():
     taken = np.array([1, 2])  # of four nodes: pairs (0, 1) and (0, 2)
     counts = dict.fromkeys((3, 6, 7, 11), 0)
     for _ in range(400):
-        drawn = _draw_outside(taken, 4, 2, rng).tolist()
+        drawn = _draw_outside(Graph(np.zeros((4, 4))), taken, 2, rng).tolist()
         assert len(set(drawn)) == 2
         for unit in drawn:
             counts[unit] += 1

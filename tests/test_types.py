@@ -28,14 +28,20 @@ def snippets() -> str:
     return "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
 
 
-def test_mypy_reads_the_readme_and_the_gallery(tmp_path):
-    pytest.importorskip("mypy")
+CHECKERS = {
+    "mypy": ["--ignore-missing-imports", "--check-untyped-defs", "--follow-imports=silent"],
+    "pyright": ["--pythonpath", sys.executable],
+}
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_type_checkers_read_the_readme_and_the_gallery(checker, tmp_path):
+    pytest.importorskip(checker, reason=f"{checker} is not installed")
     for path in GALLERY:
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "readme.py").write_text(snippets(), encoding="utf-8")
-    options = ["--ignore-missing-imports", "--check-untyped-defs", "--follow-imports=silent"]
-    command = [sys.executable, "-m", "mypy", *options]
-    found = subprocess.run([*command, "."], cwd=tmp_path, capture_output=True, text=True)
+    command = [sys.executable, "-m", checker, *CHECKERS[checker], "."]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import oracles
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES
 from klafter.core.problem import BOUND, FLOOR, add_communities, empty_state, make_priors, make_problem
@@ -15,16 +14,7 @@ from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
 from klafter.search.dense.weights_kernels import fit_column, laplace_evidence
 
 quick = settings(max_examples=6, deadline=None, derandomize=True)
-cases = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 10_000),
-        "directed": st.booleans(),
-        "temperature": st.sampled_from([0.5, 1.0]),
-        "sociality": st.booleans(),
-        "covariates": st.integers(0, 2),
-        "k": st.integers(0, 3),
-    }
-)
+cases = oracles.case_options(temperatures=(0.5, 1.0), most=3)
 
 
 def free_gradient(graph, problem, state):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # what editors and type checkers read; at run time __getattr_
     from klafter import evaluation as evaluation
     from klafter import graph as graph
     from klafter import models as models
-    from klafter.evaluation import compare
+    from klafter.evaluation.compare import compare as compare
     from klafter.graph import DyadKFold, Graph, GraphFileError, as_graph, read_graph, split_dyads, write_graph
     from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, KLafterCV, ModelFileError, load
     from klafter.report import report

@@ -94,6 +94,7 @@ FILES = {
     "bomb.mat": lambda: mat_bomb(BIG),
     "vertices.net": lambda: b"*Vertices 50000000\n*Edges\n1 2\n",
     "nodes.dl": lambda: b"dl n=49000000 format=edgelist1\ndata:\n1 2 1\n",
+    "matrices.dl": lambda: b"dl n=2 nm=99999999999 format=fullmatrix\ndata:\n0 1 1 0\n",
     "announced.txt": lambda: b"# Nodes: 49000000 Edges: 1\n1 2\n2 3\n",
     "empty.mtx": lambda: MARKET + b"49000000 49000000 0\n",
     "outside.mtx": lambda: MARKET + b"3 3 1\n2000000 2 1.0\n",

@@ -13,7 +13,7 @@ from klafter.cli.evaluate import compare, tune
 from klafter.cli.export import datasets, export, report
 from klafter.cli.fitting import fit
 from klafter.cli.inspect_model import communities, explain, place, predict
-from klafter.cli.looking import look
+from klafter.cli.look import look
 from klafter.cli.reproducing import reproduce
 from klafter.cli.sentences import SentenceCommand, SentenceGroup
 from klafter.cli.watching import watch

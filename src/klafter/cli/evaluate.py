@@ -21,19 +21,7 @@ from klafter.cli.fitting import (
 )
 from klafter.cli.inputs import check_output
 from klafter.cli.progress import watched
-from klafter.cli.reading import (
-    Binarize,
-    Directed,
-    GraphName,
-    Header,
-    Hidden,
-    Nodes,
-    Read,
-    Sheet,
-    Weight,
-    read_network,
-    tell_graph,
-)
+from klafter.cli.reading import GraphName, Reading, tell_graph, with_reading
 from klafter.cli.screen import Column, Json, Quiet, console, counted, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
@@ -51,8 +39,10 @@ def numbers(text: str) -> list[float]:
         raise Mistake(f"Numbers are parted by commas, such as 0.5,1,2; this is {text!r}.") from None
 
 
+@with_reading
 def tune(
     graph: GraphName,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the best model goes.")] = Path("model.npz"),
     penalties: Annotated[str, typer.Option(help="Prices of one more community to try.")] = "-1,0,1,3",
     temperatures: Annotated[str | None, typer.Option(help="Temperatures to try.")] = None,
@@ -60,14 +50,6 @@ def tune(
     offdiagonal_scales: Annotated[str | None, typer.Option(help="Scales of affinities between to try.")] = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts of the dyads, each hidden once.")] = 5,
     family: Annotated[str, typer.Option(help="bernoulli, poisson or gaussian.", autocompletion=FAMILIES)] = "bernoulli",
-    directed: Directed = None,
-    weight: Weight = "auto",
-    header: Header = None,
-    sheet: Sheet = None,
-    nodes: Nodes = None,
-    hidden: Hidden = None,
-    binarize: Binarize = False,
-    read: Read = None,
     checkpoint: Checkpoint = None,
     checkpoint_every: CheckpointEvery = 60.0,
     seed: Seed = 0,
@@ -89,7 +71,7 @@ def tune(
     from klafter.models import KLafter, KLafterCV
 
     check_output(output, graph)
-    network = read_network(graph, directed, weight, header, sheet, nodes, hidden, binarize, read)
+    network = reading.network(graph)
     check_values(network, KLafter(family=family))
     if not (as_json or quiet):
         tell_graph(graph, network)
@@ -137,8 +119,10 @@ def show_settings(rows: list[dict], search, output: Path) -> None:
     say(f"Next: klafter communities {quote(str(output))}, or klafter predict {quote(str(output))} --top 20")
 
 
+@with_reading
 def compare(
     graph: GraphName,
+    reading: Reading,
     models: Annotated[
         str, typer.Option(help=f"Parted by commas: {','.join(MODELS)}.", autocompletion=completion.some_of(*MODELS))
     ] = "klafter",
@@ -148,14 +132,6 @@ def compare(
         str, typer.Option(help=f"What is hidden: {', '.join(COMPARED)}.", autocompletion=completion.one_of(*COMPARED))
     ] = "clean",
     results: Annotated[Path | None, typer.Option(help="Keep runs in this JSON file and go on from it.")] = None,
-    directed: Directed = None,
-    weight: Weight = "auto",
-    header: Header = None,
-    sheet: Sheet = None,
-    nodes: Nodes = None,
-    hidden: Hidden = None,
-    binarize: Binarize = False,
-    read: Read = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: Json = False,
@@ -176,7 +152,7 @@ def compare(
     if results is not None:
         check_output(results, graph)
     chosen = [make_model(name.strip(), {"n_jobs": jobs}) for name in models.split(",")]
-    network = read_network(graph, directed, weight, header, sheet, nodes, hidden, binarize, read)
+    network = reading.network(graph)
     for model in chosen:
         check_values(network, model, chosen=False)
     if not (as_json or quiet):

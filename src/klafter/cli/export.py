@@ -60,7 +60,7 @@ def report(
     `klafter report lawyers.npz --title "Who works with whom" --json`
     """
     check_output(output, str(model))
-    report_function()
+    report_function(output)
     write_report(load_model(model, level), output, title)
     if as_json:
         print_json({"file": str(output), "bytes": output.stat().st_size})

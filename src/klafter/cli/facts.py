@@ -25,6 +25,7 @@ def describe_communities(model) -> list[dict[str, Any]]:
             "links": item.inner_links,
             "density": item.density,
             "members": [graph.label(i) for i in item.members],
+            **_by_kind(graph, item.members),
             "over_represented": [vars(e) for e in item.enriched],
             "shared": [graph.label(i) for i in item.members if several[i]],
         }
@@ -33,15 +34,30 @@ def describe_communities(model) -> list[dict[str, Any]]:
     return sorted(found, key=lambda item: (-item["size"], item["number"]))
 
 
+def _by_kind(graph, members: list[int]) -> dict[str, dict[str, list]]:
+    """Members of each kind, of a two-mode network."""
+    if graph.kinds is None:
+        return {}
+    kinds = {kind: [graph.label(i) for i in members if graph.kinds[i] == kind] for kind in graph.kind_names}
+    return {"members_by_kind": kinds}
+
+
 def describe_graph(graph) -> dict:
     """Size and kind of a graph, and what its reader had to say."""
     return {
         "nodes": graph.n_nodes,
         "links": graph.n_links,
         "directed": graph.directed,
+        "kinds": {kind: int((graph.kinds == kind).sum()) for kind in graph.kind_names},
         "hidden_dyads": graph.n_hidden,
         "notes": list(graph.notes),
     }
+
+
+def attribute_rows(model) -> list[dict[str, Any]]:
+    """How much each attribute counts; nothing where a model has none."""
+    effects = getattr(model, "attribute_effects_", {})
+    return [dict(zip(effects, row)) for row in zip(*effects.values())]
 
 
 def describe_fit(model) -> dict:
@@ -54,6 +70,7 @@ def describe_fit(model) -> dict:
         "link": getattr(model, "link_", None),
         "seconds": getattr(model, "fit_seconds_", None),
         "notes": list(getattr(model, "notes_", [])),
+        "attribute_effects": attribute_rows(model),
         "parameters": model.get_params(deep=False),
     }
 
@@ -63,8 +80,8 @@ def graph_sentence(graph) -> str:
     hidden = f" {counted(graph.n_hidden, 'hidden dyad')}." if graph.n_hidden else ""
     if graph.notes:
         return in_shell_words(" ".join(graph.notes)) + hidden
-    kind = "directed" if graph.directed else "undirected"
-    return f"{counted(graph.n_nodes, 'node')}, {counted(graph.n_links, 'link')}, {kind}.{hidden}"
+    nodes = counted(graph.n_nodes, "node") if graph.kinds is None else graph.count_nodes()
+    return f"{nodes}, {counted(graph.n_links, 'link')}, {graph.form}.{hidden}"
 
 
 def in_order(labels) -> list:

@@ -9,21 +9,9 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from klafter.cli import completion
-from klafter.cli.inputs import check_output, parse_settings
+from klafter.cli.inputs import check_output, parse_attributes, parse_settings
 from klafter.cli.progress import watched
-from klafter.cli.reading import (
-    Binarize,
-    Directed,
-    GraphName,
-    Header,
-    Hidden,
-    Nodes,
-    Read,
-    Sheet,
-    Weight,
-    read_network,
-    tell_graph,
-)
+from klafter.cli.reading import GraphName, Reading, tell_graph, with_reading
 from klafter.cli.screen import Json, Quiet, counted, print_json, say
 from klafter.cli.sentences import Interrupted, Mistake, did_you_mean
 from klafter.models.interrupt import Interrupt
@@ -59,8 +47,10 @@ class Keeping(NamedTuple):
             self.path.unlink(missing_ok=True)
 
 
+@with_reading
 def fit(
     graph: GraphName,
+    reading: Reading,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path("model.npz"),
     report: Annotated[Path | None, typer.Option(help="Also write a page to look at.")] = None,
     model: Annotated[
@@ -81,6 +71,14 @@ def fit(
     ] = None,
     restarts: Annotated[int | None, typer.Option(help="Starts of the search.", rich_help_panel=SEARCH)] = None,
     smooth: Annotated[int | None, typer.Option(help="Sweeps that predictions average.", rich_help_panel=SEARCH)] = None,
+    attributes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME",
+            help="Attributes of nodes that explain links, communities the rest.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other parameter.", rich_help_panel=SEARCH),
@@ -89,14 +87,6 @@ def fit(
     checkpoint_every: CheckpointEvery = 60.0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
     jobs: Annotated[int, typer.Option(help="Restarts side by side; -1 for all cores. The result is the same.")] = -1,
-    directed: Directed = None,
-    weight: Weight = "auto",
-    header: Header = None,
-    sheet: Sheet = None,
-    nodes: Nodes = None,
-    hidden: Hidden = None,
-    binarize: Binarize = False,
-    read: Read = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -110,6 +100,8 @@ def fit(
 
     `klafter fit karate --report karate.html`
 
+    `klafter fit friends.tsv --nodes people.csv --attributes office,age`
+
     `klafter fit emails.csv --directed --family poisson --jobs 1`
 
     `klafter fit proteins.tsv --hidden untested.tsv --seed 1 --json`
@@ -117,11 +109,18 @@ def fit(
     check_output(output, graph)
     if report is not None:
         check_output(report, graph)
-        report_function()
-    given = {"family": family, "penalty": penalty, "n_communities": communities, "n_init": restarts, "n_smooth": smooth}
+        report_function(report)
+    given: dict[str, Any] = {
+        "family": family,
+        "penalty": penalty,
+        "n_communities": communities,
+        "n_init": restarts,
+        "n_smooth": smooth,
+    }
+    given["attributes"] = parse_attributes(attributes)
     parameters = {**given, "n_jobs": jobs, "random_state": seed, **parse_settings(option or [])}
     estimator = make_model(model, parameters)
-    network = read_network(graph, directed, weight, header, sheet, nodes, hidden, binarize, read)
+    network = reading.network(graph)
     check_values(network, estimator)
     keeping = Keeping(checkpoint, checkpoint_every)
     interrupted = run_fit(estimator, network, quiet or as_json, keeping)
@@ -191,23 +190,25 @@ def run_fit(model, graph, quiet: bool, keeping: Keeping | None = None) -> bool:
     return interrupt.happened
 
 
-def report_function():
-    """``klafter.report.report``, or a sentence that says what it needs."""
+def report_function(path: Path):
+    """``klafter.report.report``, or a sentence that says what it needs, or what is wrong with the path."""
     try:
-        from klafter.report import report
+        from klafter.report.html import check_page, report
     except ImportError as error:
         raise Mistake(f"Reports need more than is installed ({error}): pip install 'klafter[report]'.") from error
+    check_page(path)
     return report
 
 
 def write_report(model, path: Path, title: str | None = None) -> None:
     """The page of a model."""
-    report_function()(model, path, title=title)
+    report_function(path)(model, path, title=title)
 
 
 def tell(model, source: str, output: Path, report: Path | None, interrupted: bool, as_json: bool, quiet: bool) -> None:
     """What came out, and what to do next."""
     from klafter.cli.facts import describe_fit, describe_graph
+    from klafter.models.results.effects import effect_words
 
     result = describe_fit(model)
     if as_json:
@@ -219,6 +220,8 @@ def tell(model, source: str, output: Path, report: Path | None, interrupted: boo
     tell_graph(source, model.graph_)
     alone = f", {counted(result['unassigned'], 'node')} in none" if result["unassigned"] else ""
     say(f"{counted(result['communities'], 'community')}{alone}, found in {result['seconds']:.1f} s.", "bold")
+    for line in effect_words(getattr(model, "attribute_effects_", {"name": []})):
+        say(line)
     for note in result["notes"]:
         say(note)
     say(f"Saved in {output}{f', the page in {report}' if report else ''}.")

@@ -35,7 +35,7 @@ def load_graph(name: str, directed: bool | None = None, read: list[str] | None =
         raise no_such_file(name, DATASETS)
     weight = options.pop("weight", "auto")
     if options or weight not in ("auto", None):
-        option = next(iter(options), "weight")
+        option = next(iter(options), "weight").replace("two_mode", "bipartite")
         raise Mistake(f"{known} is a data set, which is read in one way; --{option} goes with a file.")
     graph = load_dataset(known) if weight == "auto" else load_dataset(known).binarize()
     if directed is None or directed == graph.directed:
@@ -63,6 +63,20 @@ def parse_settings(settings: list[str], option: str = "--set") -> dict[str, Any]
             found[name] = json.loads({"True": "true", "False": "false", "None": "null"}.get(value, value))
         except json.JSONDecodeError:
             found[name] = {"yes": True, "no": False, "none": None, r"\t": "\t"}.get(value, value)
+    return found
+
+
+def parse_attributes(text: str | None) -> dict[str, str | None] | None:
+    """``office,age,code:category`` as what ``KLafter`` takes; ``:category`` or ``:number`` says what values are."""
+    if text is None:
+        return None
+    found: dict[str, str | None] = {}
+    for word in filter(None, map(str.strip, text.split(","))):
+        name, colon, kind = word.rpartition(":")
+        told = bool(colon) and kind in ("category", "number")
+        found[name if told else word] = kind if told else None
+    if not found:
+        raise Mistake("--attributes needs names of attributes, such as office,age; this names none.")
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from klafter.cli.inputs import find_pair, find_pairs, load_model
+from klafter.cli.inputs import find_pair, find_pairs, load_model, parse_settings
 from klafter.cli.screen import Column, Json, counted, print_json, quoted, say, show_table
 from klafter.cli.sentences import Mistake
 
@@ -57,6 +57,9 @@ def place(
     nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Nodes that the newcomer links to.")],
     unlinked: Annotated[list[str] | None, typer.Option(help="A node that it does not link to, once for each.")] = None,
     only: Annotated[bool, typer.Option("--only", help="It links to nobody else.")] = False,
+    attribute: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An attribute of it, where the model uses them.")
+    ] = None,
     top: Annotated[int, typer.Option(min=0, help="Likely further links to show.")] = 10,
     as_json: Json = False,
 ) -> None:
@@ -70,21 +73,22 @@ def place(
     """
     fitted = load_model(model)
     try:
-        found = fitted.place(nodes, "others" if only else unlinked)
+        known = parse_settings(attribute or [], "--attribute")
+        found = fitted.place(nodes, "others" if only else unlinked, attributes=known)
     except (KeyError, ValueError) as wrong:
         raise Mistake(str(wrong.args[0])) from None
-    chances = [
+    listed = [
         {"number": k, "name": fitted.community_names_[k], "probability": float(p), "member": bool(found.memberships[k])}
         for k, p in sorted(enumerate(found.probabilities.tolist()), key=lambda each: -each[1])
     ]
     links = [{"node": node, "probability": p} for node, p in found.top_links(top)]
     if as_json:
-        print_json({"communities": chances, "links": links})
+        print_json({"communities": listed, "links": links})
         return
     home = ", ".join(found.communities)
     say(f"In {home}." if home else "In no community.")
     columns: list[Column] = [("community", NUMBER), ("name", {}), ("probability", NUMBER)]
-    rows = [(item["number"], item["name"], f"{item['probability']:.3f}") for item in chances[:PARTS]]
+    rows = [(item["number"], item["name"], f"{item['probability']:.3f}") for item in listed[:PARTS]]
     if rows:
         show_table("Communities", columns, rows)
     if links:
@@ -110,7 +114,7 @@ def show_communities(found: list, alone: list, members: int, choices: dict | Non
             item["size"],
             _share(item["density"]),
             *([name_values(item["over_represented"])] if common else []),
-            name_members(item["members"], members, item["shared"]),
+            name_kinds(item, members),
         )
         for item in found
     ]
@@ -137,6 +141,14 @@ def name_values(found: list[dict[str, Any]]) -> str:
         f"{e['attribute']} {e['value']}: {e['inside']} of {e['members']}, overall {e['total']} of {e['known']}"
         for e in found[:VALUES]
     )
+
+
+def name_kinds(item: dict[str, Any], most: int) -> str:
+    """The members of a community, of a two-mode network those of each kind by themselves."""
+    if "members_by_kind" not in item:
+        return name_members(item["members"], most, item["shared"])
+    kinds = item["members_by_kind"].items()
+    return "; ".join(f"{kind}: {name_members(names, most, item['shared'])}" for kind, names in kinds if names)
 
 
 def name_members(names: list, most: int, starred: Collection = ()) -> str:
@@ -201,7 +213,7 @@ def predict(
 
 
 def _rows(pairs, probabilities, means) -> list[tuple]:
-    return [(*pair, chance, *means[t : t + 1]) for t, (pair, chance) in enumerate(zip(pairs, probabilities))]
+    return [(*pair, proba, *means[t : t + 1]) for t, (pair, proba) in enumerate(zip(pairs, probabilities))]
 
 
 def explain(

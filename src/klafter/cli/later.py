@@ -5,17 +5,24 @@ from __future__ import annotations
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, module_from_spec
+from threading import RLock
 from types import ModuleType
 
 
 class Later(ModuleType):
-    """A module that runs its code when it is asked for a name it does not have yet."""
+    """A module that runs its code when it is asked for a name it does not have yet.
+
+    A second thread that asks meanwhile waits until all names are there.
+    """
 
     def __getattr__(self, name: str):
-        # from here on an ordinary module: its code may ask for its own names
-        self.__class__ = ModuleType  # type: ignore[assignment]
-        vars(self)["__spec__"].loader.exec_module(self)
-        return getattr(self, name)
+        own = vars(self)
+        with own["__waking__"]:
+            if "__awake__" not in own:
+                own["__awake__"] = False
+                own["__spec__"].loader.exec_module(self)  # which may ask for its own names
+                self.__class__ = ModuleType  # type: ignore[assignment]
+        return ModuleType.__getattribute__(self, name)
 
 
 def postpone(*names: str) -> None:
@@ -27,6 +34,7 @@ def postpone(*names: str) -> None:
         spec = None if name in sys.modules else _find(name)
         if spec is not None and spec.loader is not None:
             sys.modules[name] = module = module_from_spec(spec)
+            vars(module)["__waking__"] = RLock()
             module.__class__ = Later
             parent, _, child = name.rpartition(".")
             if parent in sys.modules:  # else ``import a.b as c`` would wake a

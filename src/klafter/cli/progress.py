@@ -11,7 +11,13 @@ from contextlib import contextmanager
 from klafter.cli.screen import Remarks
 
 # how far a run is when a stage begins, and when it ends
-STAGES = {"choosing": (0.0, 0.0), "search": (0.0, 0.5), "smoothing": (0.5, 0.95), "rebuilding": (0.95, 1.0)}
+STAGES = {
+    "choosing": (0.0, 0.0),
+    "search": (0.0, 0.5),
+    "smoothing": (0.5, 0.95),
+    "rebuilding": (0.95, 1.0),
+    "refits": (1.0, 1.0),
+}
 
 
 class Meter:

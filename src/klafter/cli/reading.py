@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +28,15 @@ GraphName = Annotated[
 Directed = Annotated[
     bool | None,
     typer.Option("--directed/--undirected", help="What links are.", rich_help_panel=INPUT, show_default="as found"),
+]
+Bipartite = Annotated[
+    bool | None,
+    typer.Option(
+        "--bipartite/--no-bipartite",
+        help="Whether sources and targets, or rows and columns, are two kinds of nodes.",
+        rich_help_panel=INPUT,
+        show_default="as found",
+    ),
 ]
 Weight = Annotated[
     str, typer.Option(help="Column of link values, by name or number from 0, or none.", rich_help_panel=INPUT)
@@ -63,34 +76,55 @@ Read = Annotated[
 ]
 
 
-def reader_options(weight: str, header: bool | None, sheet: str | None, nodes: str | None) -> dict[str, Any]:
-    """Options of ``read_graph`` that were given, as it knows them."""
-    value = None if weight == "none" else int(weight) if weight.isdigit() else weight
-    given = {"header": header, "sheet": sheet, "nodes": True if nodes == "auto" else nodes}
-    chosen = {name: option for name, option in given.items() if option is not None}
-    return chosen if weight == "auto" else {**chosen, "weight": value}
+@dataclass(frozen=True)
+class Reading:
+    """The options by which commands read a graph; ``with_reading`` puts each of them on the command line."""
+
+    directed: Directed = None
+    weight: Weight = "auto"
+    header: Header = None
+    sheet: Sheet = None
+    nodes: Nodes = None
+    hidden: Hidden = None
+    binarize: Binarize = False
+    read: Read = None
+    bipartite: Bipartite = None
+
+    def options(self) -> dict[str, Any]:
+        """Options of ``read_graph`` that were given, as it knows them."""
+        value = None if self.weight == "none" else int(self.weight) if self.weight.isdigit() else self.weight
+        nodes = True if self.nodes == "auto" else self.nodes
+        given = {"header": self.header, "sheet": self.sheet, "nodes": nodes, "two_mode": self.bipartite}
+        chosen = {name: option for name, option in given.items() if option is not None}
+        return chosen if self.weight == "auto" else {**chosen, "weight": value}
+
+    def network(self, name: str) -> Graph:
+        """The graph that the options describe."""
+        return self.changed(load_graph(name, self.directed, self.read, **self.options()))
+
+    def changed(self, graph: Graph) -> Graph:
+        """What was read, with links of 1 and hidden pairs as the options say."""
+        graph = graph.binarize() if self.binarize else graph
+        if self.hidden is None:
+            return graph
+        return graph.hide(read_pairs(graph, text_lines(self.hidden), str(self.hidden)))
 
 
-def read_network(
-    name: str,
-    directed: bool | None,
-    weight: str,
-    header: bool | None,
-    sheet: str | None,
-    nodes: str | None,
-    hidden: Path | None,
-    binarize: bool,
-    read: list[str] | None,
-) -> Graph:
-    """The graph that options describe."""
-    graph = load_graph(name, directed, read, **reader_options(weight, header, sheet, nodes))
-    graph = graph.binarize() if binarize else graph
-    return graph if hidden is None else hide_pairs(graph, hidden)
+def with_reading(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of ``Reading``, each by itself, instead of its parameter ``reading``."""
 
+    @wraps(command)
+    def run(**given: Any) -> None:
+        command(**{name: given[name] for name in own}, reading=Reading(**{name: given[name] for name in options}))
 
-def hide_pairs(graph: Graph, path: Path) -> Graph:
-    """The graph with the pairs of a file hidden."""
-    return graph.hide(read_pairs(graph, text_lines(path), str(path)))
+    own = dict(signature(command, eval_str=True).parameters)
+    options = signature(Reading, eval_str=True).parameters
+    del own["reading"]
+    together = {**own, **options}
+    keyword_only = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in together.values()]
+    run.__signature__ = Signature(keyword_only)  # type: ignore[attr-defined]
+    run.__annotations__ = {name: each.annotation for name, each in together.items()}
+    return run
 
 
 def tell_graph(name: str, graph: Graph) -> None:

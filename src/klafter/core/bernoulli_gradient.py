@@ -37,7 +37,7 @@ def sort_held(z, held):
 
 @bare
 def sum_probabilities(ws, held, with_curvature, slopes, curvatures, scratch):
-    """Add up the chance p of a link, the slope of a non-link, and p (1 - p), the curvature; returns the loss."""
+    """Add up the probability p of a link, the slope of a non-link, and p (1 - p), the curvature; returns the loss."""
     total, product, odds, scale = 0.0, 1.0, ws.out.e, np.exp(ws.offset[0])
     for i in range(ws.n):
         begin = 0 if ws.directed else i + 1

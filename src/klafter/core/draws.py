@@ -74,7 +74,8 @@ class LinearDraw(NamedTuple):
         if self.sender is not None and self.receiver is not None:
             x += self.sender[rows, None] + self.receiver
         for g, v in self._weighed(covariates):
-            x += g * v[rows].toarray()
+            some = v[rows]
+            x += g * (some.toarray() if sparse.issparse(some) else some)
         return x
 
     def parts(self, i: int, j: int, covariates: Iterable[Any] = (), usual: float = 0.0) -> Parts:
@@ -100,7 +101,7 @@ class LinearDraw(NamedTuple):
         return None
 
     def _weighed(self, covariates: Iterable[Any]) -> Iterator[tuple[float, Any]]:
-        return zip(self.coefficients if self.coefficients is not None else (), covariates)
+        return iter(()) if self.coefficients is None else zip(self.coefficients, covariates, strict=True)
 
 
 class ExposureDraw(NamedTuple):

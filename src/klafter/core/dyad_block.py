@@ -130,7 +130,7 @@ def shift_some(law, x, e, nodes, delta, factor):
 
 @bare
 def shift_weight(ws, members, k, m, delta):
-    """w_km += delta, and the pulls with it."""
+    """w_km += delta, and the effects with it."""
     factor = np.exp(delta)
     ws.w[k, m] += delta
     ws.max_effect[k] += abs(delta)
@@ -146,7 +146,7 @@ def shift_weight(ws, members, k, m, delta):
 
 @bare
 def shift_effects(ws, members, effect, exps, k, m, delta, factor):
-    """The pulls of k by the members of m."""
+    """The effects of k by the members of m."""
     for u in range(ws.size[m]):
         j = members[m, u]
         effect[k, j] += delta
@@ -155,7 +155,7 @@ def shift_effects(ws, members, effect, exps, k, m, delta, factor):
 
 @bare
 def measure_max_effect(ws):
-    """The largest pulls, after many shifts each of which may have added to them."""
+    """The largest effects, after many shifts each of which may have added to them."""
     for k in range(ws.z.shape[0]):
         max_effect = 0.0
         for side in range(2 if ws.directed else 1):

@@ -77,7 +77,7 @@ def sum_predictors(e, links, i, first):
 
 @bare
 def load_exp(ws, i, first, incoming, e):
-    """The odds of node i's dyads from j = first on, 0 where not observed; returns how far pulls may take x.
+    """The odds of node i's dyads from j = first on, 0 where not observed; returns how far effects may take x.
 
     Loops run over slices from 0 on: one that begins at a variable is not vectorised.
     """

@@ -80,7 +80,7 @@ def flip_price(ws, i, k):
 def next_gain(ws, i, first, thresholds):
     """The first community, from ``first`` on, whose flip lowers Q by more than its threshold, and that gain; else K.
 
-    The view's rows must be those of node i.
+    The workspace's rows must be those of node i.
     """
     law, directed, z, out, into = ws.law, ws.directed, ws.z, ws.out, ws.into
     quick = law.logistic and out.base[1] == 0.0 and (not directed or into.base[1] == 0.0)

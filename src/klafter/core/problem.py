@@ -48,6 +48,7 @@ class Problem(NamedTuple):
     has_offset: bool
     has_sociality: bool
     counts: bool  # whether the price of Z learns how many communities a node holds
+    n_covariates: int  # also those without an entry
 
 
 class State(NamedTuple):
@@ -79,17 +80,26 @@ def make_problem(
     """The problem of a graph."""
     lower = 0.0 if law.nonnegative else -BOUND
     dyads = graph.dyads
-    seen_out = _observed(dyads.hidden_out)
+    seen_out = _observed(dyads.hidden_out, graph.second_kind)
     seen_in = np.ascontiguousarray(seen_out.T) if dyads.directed else seen_out
-    return Problem(dyads, seen_out, seen_in, law, priors, lower, bool(offset), bool(sociality), bool(counts))
+    return Problem(
+        dyads, seen_out, seen_in, law, priors, lower, bool(offset), bool(sociality), bool(counts), len(graph.covariates)
+    )
 
 
-def _observed(hidden: Rows) -> np.ndarray:
+def _observed(hidden: Rows, second_kind: np.ndarray | None) -> np.ndarray:
     n = len(hidden.start) - 1
     seen = np.ones((n, n), np.uint8)
     np.fill_diagonal(seen, 0)
     seen[np.repeat(np.arange(n), np.diff(hidden.start)), hidden.node] = 0
+    if second_kind is not None:
+        seen &= second_kind[:, None] != second_kind
     return seen
+
+
+def n_observed(problem: Problem) -> int:
+    """Ordered pairs that were observed."""
+    return int(problem.seen_out.sum(dtype=np.int64))
 
 
 def empty_state(problem: Problem) -> State:
@@ -97,9 +107,8 @@ def empty_state(problem: Problem) -> State:
     n, directed = problem.dyads.n, problem.dyads.directed
     sender = np.zeros(n)
     receiver = np.zeros(n) if directed else sender
-    n_covariates = int(problem.dyads.which_out.max()) + 1 if problem.dyads.which_out.size else 0
     offset = np.array([0.1 if problem.law.nonnegative and problem.has_offset else 0.0])
-    return State(np.zeros((0, n), np.uint8), np.zeros((0, 0)), offset, sender, receiver, np.zeros(n_covariates))
+    return State(np.zeros((0, n), np.uint8), np.zeros((0, 0)), offset, sender, receiver, np.zeros(problem.n_covariates))
 
 
 def copy_state(state: State) -> State:

@@ -217,7 +217,7 @@ def x_of(law, row, j):
 
 @bare
 def load_rows(ws, i):
-    """Both rows of node i, in the view's own room."""
+    """Both rows of node i, in the workspace's own room."""
     load_row(ws, i, ws.out)
     if ws.directed:
         load_row(ws, i, ws.into)

@@ -18,7 +18,7 @@ from klafter.graph.dyads import Rows
 from klafter.jit.decorators import bare, inner, kernel
 from klafter.jit.structs import define_reference
 
-SAFE = CLIP - 4 * BOUND  # pulls up to here, with b and s on top, stay below CLIP
+SAFE = CLIP - 4 * BOUND  # effects up to here, with b and s on top, stay below CLIP
 
 
 class Row(NamedTuple):
@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """What a view holds. Arrays of the state and those derived from it are changed in place by kernels."""
+    """What a workspace holds. Arrays of the state and those derived from it are changed in place by kernels."""
 
     law: Law
     priors: Priors
@@ -65,13 +65,13 @@ class Fields(NamedTuple):
     exp_in: np.ndarray
     exp_sender: np.ndarray  # (n,): e^s
     exp_receiver: np.ndarray
-    max_effect: np.ndarray  # (K,): no pull of k is larger in size
+    max_effect: np.ndarray  # (K,): no effect of k is larger in size
     out: Row  # room for one node's dyads, outgoing and incoming
     into: Row
 
 
 class WorkspaceType(types.StructRef):
-    """The type of views in kernels."""
+    """The type of workspaces in kernels."""
 
 
 class Workspace(structref.StructRefProxy):
@@ -88,7 +88,7 @@ def new_row(n, side):
 
 @kernel
 def open_workspace(problem, state):
-    """The view of a state; its arrays are shared, and what is derived from them is worked out here."""
+    """The workspace of a state; its arrays are shared, and what is derived from them is worked out here."""
     dyads, n, directed, shape = problem.dyads, problem.dyads.n, problem.dyads.directed, state.z.shape
     effect_out, exp_out, exp_sender = np.empty(shape), np.empty(shape), np.empty(n)
     effect_in, exp_in, exp_receiver = effect_out, exp_out, exp_sender

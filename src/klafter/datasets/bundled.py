@@ -82,7 +82,7 @@ def load_florentine_families() -> Graph:
 
 
 def load_southern_women() -> Graph:
-    """18 women and the 14 social events they attended: 32 nodes, 89 links; attribute ``kind`` is woman or event.
+    """18 women and the 14 social events they attended: a two-mode network of 89 links, of kinds woman and event.
 
     Returns
     -------
@@ -95,14 +95,14 @@ def load_southern_women() -> Graph:
     Examples
     --------
     >>> graph = load_southern_women()
-    >>> graph, graph.attributes["kind"][:2].tolist()
-    (Graph(32 nodes, 89 links, undirected), ['woman', 'woman'])
+    >>> graph, graph.n_dyads
+    (Graph(18 woman and 14 event nodes, 89 links, two-mode), 252)
     """
     import networkx as nx
 
     net = nx.davis_southern_women_graph()
     kinds = np.where([net.nodes[v]["bipartite"] == 0 for v in net], "woman", "event")
-    return _from_networkx(net, False).replace(attributes={"kind": kinds})
+    return _from_networkx(net, False).replace(kinds=kinds)
 
 
 def _from_networkx(net, weighted: bool, *attributes: str) -> Graph:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+LARGEST, LONGEST = 100 * 2**20, 600.0  # bytes and seconds of a download: no file here comes near them
 HOST = "https://raw.githubusercontent.com"
 
 
@@ -72,8 +74,11 @@ def _download(file: DataFile, home: Path) -> Path:
 
     try:
         home.mkdir(parents=True, exist_ok=True)
-        fetch = pooch.HTTPDownloader(timeout=30)
-        return Path(pooch.retrieve(file.url, f"sha256:{file.sha256}", file.name, home, downloader=fetch))
+        return Path(pooch.retrieve(file.url, f"sha256:{file.sha256}", file.name, home, downloader=_bounded))
+    except _Unbounded as error:
+        raise ConnectionError(
+            f"The download of {file.name} from {file.url} was given up: it {error}. Save the file in {home} yourself."
+        ) from error
     except RequestException as error:
         raise ConnectionError(
             f"Could not download {file.name} from {file.url} ({type(error).__name__}). Check the network, "
@@ -88,6 +93,25 @@ def _download(file: DataFile, home: Path) -> Path:
         raise OSError(
             f"Could not write {file.name} to {home} ({error}). Pass data_home= or set KLAFTER_DATA."
         ) from error
+
+
+class _Unbounded(Exception):
+    """A download beyond its limits."""
+
+
+def _bounded(url: str, output: Any, pooch: Any) -> None:
+    """Download to a path: a server that sends without end, or ever slower, is left."""
+    import requests
+
+    begun = time.monotonic()
+    with requests.get(url, stream=True, timeout=30) as reply, open(output, "wb") as file:
+        reply.raise_for_status()
+        for chunk in reply.iter_content(2**16):
+            file.write(chunk)
+            if file.tell() > LARGEST:
+                raise _Unbounded(f"is larger than {LARGEST / 2**20:g} MB")
+            if time.monotonic() - begun > LONGEST:
+                raise _Unbounded(f"takes longer than {LONGEST:g} seconds")
 
 
 def _pooch(file: DataFile):

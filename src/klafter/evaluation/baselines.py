@@ -65,7 +65,7 @@ BASELINES: dict[str, Callable[[Graph, np.ndarray], np.ndarray]] = {
 def _rates(graph: Graph, axis: int) -> np.ndarray:
     """Links over observed dyads of each node, by rows (axis 1) or columns (axis 0)."""
     links, hidden = (np.asarray((m != 0).sum(axis=axis)).ravel() for m in (graph.links, graph.hidden))
-    return links / np.maximum(graph.n_nodes - 1 - hidden, 1)
+    return links / np.maximum(graph.n_partners - hidden, 1)
 
 
 def _over_common(graph: Graph, pairs: np.ndarray, weigh: Callable) -> np.ndarray:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
 from klafter.evaluation.baselines import BASELINES
 from klafter.evaluation.comparison import Comparison
@@ -15,6 +17,7 @@ from klafter.evaluation.rivals import RIVALS
 from klafter.evaluation.saved import Saved
 from klafter.graph import Graph, as_graph
 from klafter.graph.fingerprint import fingerprint
+from klafter.models.base import NetworkModel
 from klafter.models.interrupt import Interrupt
 
 
@@ -57,8 +60,8 @@ def compare(
     random_state : int
         Seed of the first split.
     results : path, optional
-        A JSON file of all runs, whole after every fit. What is already there is not run again; a fit that Ctrl-C cut
-        short is.
+        A JSON file of all runs, whole after every fit. What is already there is not run again; a fit that was cut
+        short goes on from a checkpoint beside the file, and has no time.
     callback : callable, optional
         Called with each record as it is measured; returning True ends the comparison with what there is.
 
@@ -80,7 +83,7 @@ def compare(
     saved, task = Saved(results), f"{fingerprint(graph)} {protocol} {fraction:g}"
     records: list[dict] = []
     for seed, train, held in make_splits(graph, protocol, splits, fraction, random_state):
-        for name, key, run in _runs(contestants, baselines, structure, seed, train, held):
+        for name, key, run in _runs(contestants, baselines, structure, seed, train, held, saved):
             key = f"{key} on {task} split {seed}{fingerprint(train) if protocol == 'given' else ''}"
             if key not in saved:
                 saved.add(key, {"split": seed, **run()})
@@ -90,28 +93,36 @@ def compare(
     return Comparison(records, _title(graph, protocol, fraction, structure))
 
 
-def _runs(contestants: dict, baselines: bool | str, structure, seed: int, train: Graph, held) -> Iterator[tuple]:
+def _runs(
+    contestants: dict, baselines: bool | str, structure, seed: int, train: Graph, held, saved: Saved
+) -> Iterator[tuple]:
     """(name, what was run, how to run it) of every model and baseline on one split."""
-    levels = structure if _several(structure) else [structure]
+    levels, data = structure if _several(structure) else [structure], fingerprint(train)
     for name, model in contestants.items():
         fits: dict[str, tuple] = {}
         seen: set[str] = set()
+        places: set[Path] = set()
         for level in levels:
             ready = prepared(model, seed, level)
             key = describe(ready)
             if key in seen:  # a model that cannot have the expert stands in the table once
                 continue
             seen.add(key)
+            place = saved.checkpoint(f"{describe_fit(ready)} on {data}")
+            if place is not None:
+                places.add(place)
             full_name = f"{name} + {_weight(level)} expert" if level and len(levels) > 1 else name
-            yield full_name, key, partial(_run_model, ready, train, held, fits)
+            yield full_name, key, partial(_run_model, ready, train, held, fits, place, "auto" in levels)
+        for done in places:
+            done.unlink(missing_ok=True)
     if baselines:
         for name, score in (BASELINES | RIVALS if baselines == "all" else BASELINES).items():
             yield name, name, partial(_run_baseline, score, train, held)
 
 
-def _run_model(model, train: Graph, held, fits: dict) -> dict:
+def _run_model(model, train: Graph, held, fits: dict, checkpoint: Path | None, learned: bool) -> dict:
     """Fit, unless the same model was fitted before, predict, measure; the seconds are those of fit and prediction."""
-    fitted, seconds = _fit(model, train, fits)
+    fitted, seconds = _fit(model, train, fits, checkpoint, learned)
     begun = time.perf_counter()
     scores = fitted.predict_proba(held.pairs)
     seconds += time.perf_counter() - begun
@@ -119,19 +130,23 @@ def _run_model(model, train: Graph, held, fits: dict) -> dict:
     return {**link_measures(held.values, scores), "seconds": seconds, "n_communities": n_communities}
 
 
-def _fit(model, train: Graph, fits: dict) -> tuple:
-    """The fitted model and its seconds; the expert speaks only in predictions, so its weight needs no second fit."""
-    key = describe_fit(model)
+def _fit(model, train: Graph, fits: dict, checkpoint: Path | None, learned: bool) -> tuple:
+    """The fitted model and its seconds; one fit serves all weights of the expert, and learns them if one is learned."""
+    key, has_expert = describe_fit(model), "structure" in getattr(model, "get_params", dict)()
+    level = model.structure if has_expert else None
     if key not in fits:
-        begun = time.perf_counter()
+        how = {"checkpoint": checkpoint} if checkpoint is not None and isinstance(model, NetworkModel) else {}
+        resumed, begun = any(place.exists() for place in how.values()), time.perf_counter()
+        if has_expert and learned:
+            model.set_params(structure="auto")
         with Interrupt() as interrupt:
-            model.fit(train)
+            model.fit(train, **how)
         if interrupt.happened:  # the best so far is no measurement of the model
             raise KeyboardInterrupt
-        fits[key] = model, time.perf_counter() - begun
+        fits[key] = model, math.nan if resumed else time.perf_counter() - begun
     fitted, seconds = fits[key]
-    if fitted is not model and "structure" in model.get_params(deep=False):
-        fitted.set_params(structure=model.structure)
+    if has_expert:
+        fitted.set_params(structure=level)
     return fitted, seconds
 
 

@@ -43,21 +43,21 @@ def local_path(graph: Graph, pairs: np.ndarray) -> np.ndarray:
     >>> local_path(graph, np.array([[0, 2], [0, 3]])).tolist()
     [1.0, 0.01]
     """
-    a = _adjacency(graph)
+    a = both_ways(graph)
     two = a @ a
     return _entries(two + EPSILON * (two @ a), pairs)
 
 
 def katz(graph: Graph, pairs: np.ndarray) -> np.ndarray:
     """All walks, those of one more step counted beta times."""
-    a = _adjacency(graph)
+    a = both_ways(graph)
     beta = 0.5 / max(float(np.linalg.eigvalsh(a)[-1]), 1e-12)
     return _entries(np.linalg.inv(np.eye(len(a)) - beta * a), pairs)
 
 
 def pagerank(graph: Graph, pairs: np.ndarray) -> np.ndarray:
     """Where a walk from i that returns home with chance 0.15 is, and one from j."""
-    a = _adjacency(graph)
+    a = both_ways(graph)
     step = a / np.maximum(a.sum(axis=1, keepdims=True), 1.0)
     found = (1 - ALPHA) * np.linalg.inv(np.eye(len(a)) - ALPHA * step)
     return _entries(found + found.T, pairs)
@@ -65,11 +65,11 @@ def pagerank(graph: Graph, pairs: np.ndarray) -> np.ndarray:
 
 def structural_perturbation(graph: Graph, pairs: np.ndarray) -> np.ndarray:
     """The adjacency that eigenvectors of nine tenths of the links expect."""
-    rng, links = np.random.default_rng(0), np.argwhere(np.triu(_adjacency(graph)))
+    rng, links = np.random.default_rng(0), np.argwhere(np.triu(both_ways(graph)))
     total = np.zeros(len(pairs))
     for _ in range(TIMES):
         out = links[rng.random(len(links)) < PERTURBED]
-        a = _adjacency(graph)
+        a = both_ways(graph)
         a[out[:, 0], out[:, 1]] = a[out[:, 1], out[:, 0]] = 0.0
         values, vectors = np.linalg.eigh(a)
         moved = 2 * (vectors[out[:, 0]] * vectors[out[:, 1]]).sum(axis=0)
@@ -79,7 +79,7 @@ def structural_perturbation(graph: Graph, pairs: np.ndarray) -> np.ndarray:
 
 def low_rank(graph: Graph, pairs: np.ndarray) -> np.ndarray:
     """What the largest eigenvalues leave of A."""
-    values, vectors = np.linalg.eigh(_adjacency(graph))
+    values, vectors = np.linalg.eigh(both_ways(graph))
     kept = np.argsort(-np.abs(values))[: min(MOST_RANKS, max(1, round(np.sqrt(len(values)))))]
     return ((vectors[:, kept] * values[kept])[pairs[:, 0]] * vectors[pairs[:, 1]][:, kept]).sum(axis=1)
 
@@ -94,7 +94,8 @@ RIVALS: dict[str, Callable[[Graph, np.ndarray], np.ndarray]] = {
 }
 
 
-def _adjacency(graph: Graph) -> np.ndarray:
+def both_ways(graph: Graph) -> np.ndarray:
+    """The adjacency, a directed graph taken both ways, as a full array."""
     if graph.n_nodes > MOST_NODES:
         raise ValueError(
             f"These rivals form n x n arrays, for graphs of at most {MOST_NODES:,} nodes; this has {graph.n_nodes:,}. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -35,6 +36,26 @@ class Saved(dict):
         self[key] = dict(record)
         if self.path is not None:
             write_json(self.path, {"records": dict(self)})
+
+    def checkpoint(self, key: str) -> Path | None:
+        """Where a fit may keep how far it is, beside the file; None without one."""
+        if self.path is None:
+            return None
+        return self.path.with_name(f"{self.path.name}.{hashlib.sha256(key.encode()).hexdigest()[:8]}.ckpt")
+
+
+def code_digest(rooms: tuple[str, ...] = ("core", "search", "sampling", "prediction", "models")) -> str:
+    """What the sources that decide a fit and its predictions are, in short: measurements name the code they are of.
+
+    Examples
+    --------
+    >>> len(code_digest())
+    8
+    """
+    home, found = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted(path for room in rooms for path in (home / room).rglob("*.py")):
+        found.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
+    return found.hexdigest()[:8]
 
 
 def _read(path: Path) -> dict:

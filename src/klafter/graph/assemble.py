@@ -50,7 +50,7 @@ def assemble(
     links.eliminate_zeros()
     either = sparse.csr_array(links + links.T.tocsr()) if not directed and links.dtype == bool else None
     mirrored = 0 if directed else _mirrored(links) if either is None else 2 * links.nnz - either.nnz
-    symmetric = 0 < mirrored == links.nnz and (either is not None or is_symmetric(links))
+    symmetric = 0 < mirrored == links.nnz and (either is not None or checks.is_symmetric(links))
     pairs = links.nnz - mirrored // 2
     reason = "as stated" if directed is not None else _reason(mirrored // 2, pairs, symmetric)
     if directed is None:
@@ -86,11 +86,6 @@ def assemble(
         covariates=MappingProxyType({}),
         notes=notes,
     )
-
-
-def is_symmetric(links: sparse.csr_array) -> bool:
-    """Whether every entry has a mirror of the same value."""
-    return bool((links != links.T.tocsr()).nnz == 0)
 
 
 def _collect(edges: Edges, keep: np.ndarray, n: int) -> sparse.csr_array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+FEW, PARTS = 100_000, 8  # entries that are compared with their mirrors at once; parts of more
 WASTED = 1_000_000  # characters that an array of names may be larger than the names
 
 
@@ -22,7 +23,21 @@ def square(matrix: Any) -> sparse.csr_array:
         raise ValueError(f"A network is a Graph, a square matrix, a networkx graph or a pandas table; this is {kind}.")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"A graph needs a square array of links; this one has shape {matrix.shape}.")
-    return sparse.csr_array(matrix, dtype=float)
+    return narrow(sparse.csr_array(matrix, dtype=float))
+
+
+def narrow(csr: sparse.csr_array) -> sparse.csr_array:
+    """The same matrix with indices of 32 bits, where these are enough."""
+    most = np.iinfo(np.int32).max
+    if csr.indices.dtype == csr.indptr.dtype == np.int32 or max(csr.nnz, *csr.shape) > most:
+        return csr
+    narrowed = sparse.csr_array(csr.shape, dtype=csr.dtype)
+    narrowed.data, narrowed.indices, narrowed.indptr = (
+        csr.data,
+        csr.indices.astype(np.int32, copy=False),
+        csr.indptr.astype(np.int32, copy=False),
+    )
+    return narrowed
 
 
 def clean_links(links: sparse.csr_array, directed: bool) -> sparse.csr_array:
@@ -35,9 +50,9 @@ def clean_links(links: sparse.csr_array, directed: bool) -> sparse.csr_array:
 
 def _symmetric(links: sparse.csr_array) -> sparse.csr_array:
     """Either triangle, or both when they agree."""
-    mirror = links.T.tocsr()
-    if (links != mirror).nnz == 0:
+    if is_symmetric(links):
         return links
+    mirror = links.T.tocsr()
     both = sparse.csr_array(links.multiply(mirror != 0))
     differ = sparse.coo_array(both - both.T)
     differ.eliminate_zeros()
@@ -50,11 +65,28 @@ def _symmetric(links: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(links + mirror - both)
 
 
+def is_symmetric(links: sparse.csr_array) -> bool:
+    """Whether every entry has a mirror of the same value; some rows at a time, so that no second graph is made."""
+    n = links.shape[0]
+    clean = links.has_canonical_format and links.data.all()
+    if clean and not np.array_equal(np.diff(links.indptr), np.bincount(links.indices, minlength=n)):
+        return False
+    rows = max(1, n if links.nnz < FEW else -(-n // PARTS))
+    return all((links[low : low + rows] != links[:, low : low + rows].T.tocsr()).nnz == 0 for low in range(0, n, rows))
+
+
 def off_diagonal(matrix: sparse.sparray) -> sparse.csr_array:
     """The same entries without self-links, in arrays of their own."""
+    if isinstance(matrix, sparse.csr_array) and matrix.has_canonical_format and not _has_loops(matrix):
+        return matrix.copy()
     coo = sparse.coo_array(matrix)
     keep = coo.row != coo.col
     return sparse.csr_array((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=coo.shape)
+
+
+def _has_loops(csr: sparse.csr_array) -> bool:
+    """Whether an entry lies on the diagonal."""
+    return bool((csr.indices == np.repeat(np.arange(csr.shape[0], dtype=csr.indices.dtype), np.diff(csr.indptr))).any())
 
 
 def tidy(csr: sparse.csr_array) -> sparse.csr_array:
@@ -66,9 +98,11 @@ def tidy(csr: sparse.csr_array) -> sparse.csr_array:
 
 
 def freeze(csr: sparse.csr_array) -> sparse.csr_array:
-    """The same matrix, closed for writing."""
-    for array in (csr.data, csr.indices, csr.indptr):
-        array.flags.writeable = False
+    """The same matrix, closed for writing: its arrays are views of those that kernels may have as their own."""
+    for name in ("data", "indices", "indptr"):
+        view = getattr(csr, name).view()
+        view.flags.writeable = False
+        setattr(csr, name, view)
     return csr
 
 

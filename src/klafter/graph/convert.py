@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from klafter.graph.assemble import Edges, assemble, is_symmetric
-from klafter.graph.checks import off_diagonal, square
+from klafter.graph.assemble import Edges, assemble
+from klafter.graph.checks import is_symmetric, off_diagonal, square
 from klafter.graph.graph import Graph
+from klafter.graph.modes import bipartite_list, names_apart, told_by
 
 log = logging.getLogger("klafter")
 SOURCE_NAMES = ("source", "from", "src", "node1", "node_1", "source_id", "id1", "id_1", "u", "i", "sender", "ego")
@@ -22,7 +23,9 @@ WEIGHT_NAMES = ("weight", "weights", "value", "count", "counts", "w", "strength"
 _ROLES = (SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES)
 
 
-def as_graph(X: Any, hidden: Any = None, covariates: Any = None, directed: bool | None = None) -> Graph:
+def as_graph(
+    X: Any, hidden: Any = None, covariates: Any = None, directed: bool | None = None, *, two_mode: bool = False
+) -> Graph:
     """A graph from a matrix, a table of links, a graph of networkx or igraph, or a Graph.
 
     Parameters
@@ -36,6 +39,10 @@ def as_graph(X: Any, hidden: Any = None, covariates: Any = None, directed: bool 
     directed : bool, optional
         By default a symmetric or strictly triangular matrix is undirected, any other directed; for tables see
         `read_graph`.
+    two_mode : bool
+        Whether sources and targets of a table, or rows and columns of a matrix, are two kinds of nodes; a name of both
+        kinds becomes two nodes. A table of two or three columns without names down its side, or with source and
+        target, is a list. A networkx graph says so itself by the node attribute ``bipartite``, an igraph by ``type``.
 
     Examples
     --------
@@ -47,7 +54,7 @@ def as_graph(X: Any, hidden: Any = None, covariates: Any = None, directed: bool 
     >>> as_graph(nx.karate_club_graph()).binarize()  # its links have weights
     Graph(34 nodes, 78 links, undirected)
     """
-    graph = _convert(X, directed)
+    graph = _two_mode(X) if two_mode else _convert(X, directed)
     if covariates is not None:
         graph = graph.replace(covariates={**graph.covariates, **_named(covariates)})
     return graph if hidden is None else graph.hide(hidden)
@@ -106,6 +113,22 @@ def _column(values: Any) -> list[Any]:
     return found
 
 
+def _two_mode(X: Any) -> Graph:
+    """A table of links, or a rectangle, whose two sides are two kinds of nodes."""
+    if hasattr(X, "to_pandas"):  # polars and Arrow
+        X = _as_pandas(X)
+    if not hasattr(X, "columns"):
+        return Graph.from_biadjacency(X)
+    found = _link_columns(X)
+    if found is None and len(X.columns) in (2, 3) and list(X.index) == list(range(len(X))):
+        found = (X.columns[0], X.columns[1], X.columns[2] if len(X.columns) == 3 else None)
+    if found is None:
+        rows, columns = names_apart(list(X.index), list(X.columns))
+        return Graph.from_biadjacency(X.to_numpy(dtype=float), rows=rows, columns=columns)
+    edges, labels = _edges(X, *found)
+    return bipartite_list(edges, len(labels), labels, (str(found[0]), str(found[1])))
+
+
 def _redirect(graph: Graph, directed: bool | None) -> Graph:
     if directed is None or directed == graph.directed:
         return graph
@@ -140,7 +163,7 @@ def from_networkx(X: Any, directed: bool | None, weight_name: str | int | None =
     known = _node_attributes(X.nodes(data=True), len(labels))
     edges = Edges(source, target, weight)
     graph = assemble(edges, len(labels), directed=X.is_directed(), labels=labels, attributes=known)
-    return _redirect(graph, directed)
+    return told_by(_redirect(graph, directed), "bipartite")
 
 
 def from_igraph(X: Any, directed: bool | None) -> Graph:
@@ -153,7 +176,7 @@ def from_igraph(X: Any, directed: bool | None) -> Graph:
     labels = X.vs["name"] if "name" in X.vs.attributes() else None
     edges = Edges(ends[:, 0], ends[:, 1], weight)
     graph = assemble(edges, X.vcount(), directed=X.is_directed(), labels=labels, attributes=known)
-    return _redirect(graph, directed)
+    return told_by(_redirect(graph, directed), "type")
 
 
 def _number(weight: Any, u: object, v: object) -> float:
@@ -176,10 +199,10 @@ def _node_attributes(nodes: Iterable[tuple[Any, Mapping[Any, Any]]], n: int) -> 
 
 
 def _from_table(table: Any, directed: bool | None) -> Graph:
-    names = {str(c).strip().lower(): c for c in table.columns}
-    source, target, weight = (next((names[n] for n in known if n in names), None) for known in _ROLES)
-    if source is not None and target is not None:
-        return _from_columns(table, source, target, weight, directed)
+    found = _link_columns(table)
+    if found is not None:
+        edges, labels = _edges(table, *found)
+        return assemble(edges, len(labels), directed=directed, labels=labels)
     if table.shape[0] == table.shape[1]:
         same = list(table.index) == list(table.columns)
         return _from_matrix(table.to_numpy(dtype=float), directed, list(table.index) if same else None)
@@ -188,9 +211,15 @@ def _from_table(table: Any, directed: bool | None) -> Graph:
     )
 
 
-def _from_columns(
-    table: Any, source: Hashable, target: Hashable, weight: Hashable | None, directed: bool | None
-) -> Graph:
+def _link_columns(table: Any) -> tuple[Hashable, Hashable, Hashable | None] | None:
+    """The columns of sources, targets and weights; None if it has none such."""
+    names = {str(c).strip().lower(): c for c in table.columns}
+    source, target, weight = (next((names[n] for n in known if n in names), None) for known in _ROLES)
+    return None if source is None or target is None else (source, target, weight)
+
+
+def _edges(table: Any, source: Hashable, target: Hashable, weight: Hashable | None) -> tuple[Edges, list[Hashable]]:
+    """Links by the rows of their ends, and the labels of the rows."""
     ends = table[[source, target]].to_numpy(dtype=object)
     if table[[source, target]].isna().to_numpy().any():
         raise ValueError("A table of links needs two nodes in every row; some are missing. Drop those rows.")
@@ -199,7 +228,7 @@ def _from_columns(
     values = None
     if weight is not None:
         values = np.array([_number(w, *pair) for w, pair in zip(table[weight], ends)])
-    return assemble(Edges(codes[::2], codes[1::2], values), len(row), directed=directed, labels=list(row))
+    return Edges(codes[::2], codes[1::2], values), list(row)
 
 
 def _named(covariates: Any) -> dict[str, Any]:

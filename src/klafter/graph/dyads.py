@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+ONE_KIND = np.zeros(0, np.int8)
+
 
 class Rows(NamedTuple):
     """A sparse matrix by rows: row i is ``node[start[i]:start[i + 1]]`` with the same slice of ``value``."""
@@ -17,6 +19,8 @@ class Rows(NamedTuple):
 
 class Dyads(NamedTuple):
     """What was observed. Every dyad that is neither linked, hidden nor on the diagonal is an observed non-link.
+
+    Where there are two kinds of nodes, two of one kind are no dyad.
 
     ``*_out`` lists by source, ``*_in`` by target; they are the same arrays when the graph is undirected.
     Dyad covariates stand row by row, ``which`` of them each entry belongs to beside it.
@@ -32,16 +36,31 @@ class Dyads(NamedTuple):
     covariates_in: Rows
     which_out: np.ndarray  # int32, aligned with covariates_out
     which_in: np.ndarray
+    second_kind: np.ndarray = ONE_KIND  # (n,) int8, 1 for nodes of the second kind; empty where there is one kind
 
 
 def as_rows(matrix: sparse.sparray) -> Rows:
     """The CSR arrays of a matrix, in the types that kernels are compiled for.
 
-    Always copies: a graph's own arrays are frozen, and Numba would compile every kernel again for frozen ones.
+    A graph's arrays are closed for writing, and Numba would compile every kernel again for such ones: what they are
+    views of is taken instead, or a copy. Kernels only read them.
     """
     csr = sparse.csr_array(matrix)
     csr.sort_indices()
-    return Rows(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data.astype(np.float64))
+    return Rows(
+        _opened(csr.indptr, np.dtype(np.int64)),
+        _opened(csr.indices, np.dtype(np.int32)),
+        _opened(csr.data, np.dtype(np.float64)),
+    )
+
+
+def _opened(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The array that one closed for writing is a view of, if it is of that type; else a copy."""
+    base = array.base
+    if not isinstance(base, np.ndarray) or not base.flags.writeable or array.dtype != dtype:
+        return array.astype(dtype)
+    same = base.dtype == dtype and base.shape == array.shape and base.ctypes.data == array.ctypes.data
+    return base if same and base.flags.c_contiguous else array.astype(dtype)
 
 
 def stack_covariates(matrices: Sequence[sparse.sparray], n: int) -> tuple[Rows, np.ndarray]:
@@ -59,8 +78,9 @@ def stack_covariates(matrices: Sequence[sparse.sparray], n: int) -> tuple[Rows, 
 
 
 def as_dyads(
-    links: sparse.csr_array, hidden: sparse.csr_array, covariates: Sequence[sparse.csr_array], directed: bool
-) -> Dyads:
+    links: sparse.csr_array, hidden: sparse.csr_array, covariates: Sequence[sparse.csr_array], directed: bool,
+    second_kind: np.ndarray | None = None,
+) -> Dyads:  # fmt: skip
     """The kernel arrays of links, hidden dyads and covariates, all n x n and sparse."""
     n = links.shape[0]
     links_out, hidden_out = as_rows(links), as_rows(hidden)
@@ -69,6 +89,8 @@ def as_dyads(
     if directed:
         links_in, hidden_in = as_rows(links.T), as_rows(hidden.T)
         covariates_in, which_in = stack_covariates([m.T for m in covariates], n)
+    kinds = ONE_KIND if second_kind is None else second_kind.astype(np.int8)
     return Dyads(
-        n, directed, links_out, links_in, hidden_out, hidden_in, covariates_out, covariates_in, which_out, which_in
-    )
+        n, directed, links_out, links_in, hidden_out, hidden_in, covariates_out, covariates_in, which_out, which_in,
+        kinds,
+    )  # fmt: skip

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 import numpy as np
 
 from klafter.graph.graph import Graph
 
 
-def fingerprint(graph: Graph) -> str:
-    """Twelve characters that tell a graph from others: its links, hidden dyads, covariates and direction.
+def fingerprint(graph: Graph, attributes: Iterable[str] = ()) -> str:
+    """Twelve characters that tell a graph from others: its links, hidden dyads, covariates, direction and kinds.
+
+    Attributes of nodes count where a model uses them, which says so.
 
     Examples
     --------
@@ -23,4 +26,8 @@ def fingerprint(graph: Graph) -> str:
         sorted_rows = matrix.sorted_indices()
         for part in (sorted_rows.indptr, sorted_rows.indices, sorted_rows.data):
             digest.update(part.astype(np.float64 if part.dtype.kind == "f" else np.int64).tobytes())
+    if graph.second_kind is not None:
+        digest.update(graph.second_kind.tobytes())
+    for name in attributes:
+        digest.update(f"{name} {graph.attributes[name].tolist()!r}".encode())
     return digest.hexdigest()[:12]

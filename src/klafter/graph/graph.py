@@ -12,12 +12,14 @@ from scipy import sparse
 
 from klafter.graph import checks
 from klafter.graph.dyads import Dyads, as_dyads
+from klafter.graph.kinds import across, check_across, kind_array
 from klafter.graph.notebook import facts_table
+from klafter.graph.possible import PossiblePairs
 
-_PARTS = ("links", "directed", "hidden", "labels", "attributes", "covariates", "notes")
+_PARTS = ("links", "directed", "hidden", "labels", "attributes", "covariates", "kinds", "notes")
 
 
-class Graph:
+class Graph(PossiblePairs):
     """A network whose dyads are links, hidden, or observed non-links; the last are never stored.
 
     Parameters
@@ -34,6 +36,9 @@ class Graph:
         What is known of each node.
     covariates : mapping of name to (n, n) sparse or dense array, optional
         What is known of each dyad, zero where absent.
+    kinds : (n,) sequence, optional
+        The kind of each node, one of two names, such as woman and event, of a two-mode network: only pairs across kinds
+        are possible. Hidden pairs within a kind are forgotten, and links within one refused.
     notes : sequence of str, optional
         What a reader found and decided, in sentences.
 
@@ -63,11 +68,16 @@ class Graph:
         labels: Iterable[Any] | None = None,
         attributes: Mapping[str, Iterable[Any]] | None = None,
         covariates: Mapping[str, object] | None = None,
+        kinds: Iterable[Any] | None = None,
         notes: Sequence[str] = (),
     ):
         links = checks.square(links)
         n, directed = links.shape[0], bool(directed)
         hidden = checks.hidden_pattern(hidden, n, directed)
+        kinds = kind_array(kinds, n, directed)
+        if kinds is not None:
+            hidden = checks.tidy(across(hidden, kinds == kinds[:1]))
+            check_across(links, kinds)
         columns = {str(k): checks.column(k, v, n) for k, v in (attributes or {}).items()}
         dyadic = {str(k): checks.covariate(k, v, n, directed) for k, v in (covariates or {}).items()}
         self.__dict__.update(
@@ -77,6 +87,7 @@ class Graph:
             labels=None if labels is None else checks.label_array(labels, n),
             attributes=MappingProxyType(columns),
             covariates=MappingProxyType(dyadic),
+            kinds=kinds,
             notes=tuple(notes),
         )
 
@@ -93,6 +104,7 @@ class Graph:
     labels: np.ndarray | None
     attributes: Mapping[str, np.ndarray]
     covariates: Mapping[str, sparse.csr_array]
+    kinds: np.ndarray | None = None
     notes: tuple[str, ...]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -118,13 +130,12 @@ class Graph:
     @property
     def n_dyads(self) -> int:
         """Observed dyads, linked or not."""
-        pairs = self.n_nodes * (self.n_nodes - 1)
-        return (pairs if self.directed else pairs // 2) - self.n_hidden
+        return self.n_pairs - self.n_hidden
 
     @cached_property
     def dyads(self) -> Dyads:
         """The arrays that kernels read."""
-        return as_dyads(self.links, self.hidden, list(self.covariates.values()), self.directed)
+        return as_dyads(self.links, self.hidden, list(self.covariates.values()), self.directed, self.second_kind)
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
@@ -210,7 +221,7 @@ class Graph:
         Parameters
         ----------
         **changes
-            Some of links, directed, hidden, labels, attributes, covariates, notes.
+            Some of links, directed, hidden, labels, attributes, covariates, kinds, notes.
         """
         return Graph(**{**{name: getattr(self, name) for name in _PARTS}, **changes})
 
@@ -235,16 +246,15 @@ class Graph:
         )
 
     def __repr__(self) -> str:
-        kind = "directed" if self.directed else "undirected"
         hidden = f", {self.n_hidden} hidden dyads" if self.n_hidden else ""
-        return f"Graph({self.n_nodes} nodes, {self.n_links} links, {kind}{hidden})"
+        return f"Graph({self.count_nodes().replace(',', '')}, {self.n_links} links, {self.form}{hidden})"
 
     def _repr_html_(self) -> str:
         degree, values = np.diff(self.links.indptr), self.links.data
         alone = int((degree + (np.diff(self.links.tocsc().indptr) if self.directed else 0) == 0).sum())
         facts = {
-            "nodes": f"{self.n_nodes:,}{f', {alone:,} of them without a link' if alone else ''}",
-            "links": f"{self.n_links:,}, {'directed' if self.directed else 'undirected'}",
+            "nodes": f"{self.count_nodes()}{f', {alone:,} of them without a link' if alone else ''}",
+            "links": f"{self.n_links:,}, {self.form}",
             "links of a node": f"{degree.mean():.1f} on average, {degree.max():,} at most" if self.n_links else "",
             "values": f"{values.min():g} to {values.max():g}" if len(values) and (values != 1).any() else "",
             "hidden dyads": f"{self.n_hidden:,}" if self.n_hidden else "",

@@ -21,6 +21,7 @@ from klafter.graph.units import keep_nodes_linked, link_units, look_up, random_n
 
 PROTOCOLS = ("clean", "entries")
 MAX_NONLINKS = 3_000_000
+NO_VALUES = object()  # scikit-learn passes y=None, callers who have a graph pass nothing
 Seed = int | np.random.Generator | np.random.RandomState | None
 
 
@@ -49,6 +50,7 @@ def split_dyads(
     ----------
     graph : Graph, or what `as_graph` takes
         Dyads that are already hidden stay hidden and are not scored.
+        Of a two-mode network only pairs across kinds are dyads.
     fraction : float
         Share of the links, and of the non-links, to hide; between 0 and 1.
     protocol : {"clean", "entries"}
@@ -132,7 +134,7 @@ class DyadKFold:
         """
         return self.n_splits
 
-    def split(self, graph: Any, y: Any = None, groups: object = None) -> Iterator[tuple[Any, Any]]:
+    def split(self, graph: Any, y: Any = NO_VALUES, groups: object = None) -> Iterator[tuple[Any, Any]]:
         """Give each fold as (train, held), a Graph and the dyads that it hides.
 
         Parameters
@@ -145,7 +147,13 @@ class DyadKFold:
         """
         if not isinstance(self.n_splits, Integral) or self.n_splits < 2:
             raise ValueError(f"DyadKFold needs n_splits to be a whole number, 2 or more; this is {self.n_splits!r}.")
-        if y is not None:
+        if y is None:
+            raise ValueError(
+                "DyadKFold as the cv of scikit-learn needs pairs and their link values; y is None. Use pairs, values = "
+                "klafter.models.dyad_samples(graph) with klafter.models.LinkClassifier(model, graph). Without cv= a "
+                "model is scored on nodes that were left out."
+            )
+        if y is not NO_VALUES:
             yield from _sample_folds(np.asarray(graph), np.asarray(y), self.n_splits, _generator(self.random_state))
             return
         graph = as_graph(graph)
@@ -216,6 +224,11 @@ def _check_protocol(protocol: str) -> str:
 
 
 def _check_entries(graph: Graph, count: float, most: int) -> None:
+    if graph.kinds is not None:
+        raise ValueError(
+            "protocol='entries' hides entries whose mirror stays visible; a two-mode network has no mirror entries. "
+            "Use protocol='clean'."
+        )
     if count > 2 * most:
         raise ValueError(
             f"protocol='entries' would hide {count:,.0f} entries of this graph of {graph.n_nodes:,} nodes, more than "

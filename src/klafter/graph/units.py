@@ -42,25 +42,41 @@ def random_nonlinks(
     graph: Graph, fraction: float, most: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], float]:
     """A random `fraction` of the units without a link, at most `most` of them, and the share of it that they are."""
-    n = graph.n_nodes
     taken = distinct(np.concatenate([link_units(graph), closed_units(graph)]))
-    pairs = n * (n - 1) // 2
+    pairs = graph.n_pairs // 2 if graph.directed else graph.n_pairs
     wanted = round(fraction * (pairs - len(taken)))
     count = min(wanted, most)
     share = count / wanted if wanted else 1.0
     crowded = count / max(pairs - len(taken), 1)
     if crowded > 0.9 or (crowded > 0.3 and pairs < FEW_PAIRS):
-        i, j = np.triu_indices(n, 1)
-        every = i * n + j
+        every = all_units(graph)
         return rng.permutation(every[~among(every, taken)])[:count], share
-    return _draw_outside(taken, n, count, rng), share
+    return _draw_outside(graph, taken, count, rng), share
 
 
-def _draw_outside(taken: NDArray[np.int64], n: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def all_units(graph: Graph) -> NDArray[np.int64]:
+    """Sorted units of all possible pairs."""
+    n = graph.n_nodes
+    if graph.second_kind is None:
+        i, j = np.triu_indices(n, 1)
+        return i * n + j
+    ends = np.meshgrid(np.flatnonzero(~graph.second_kind), np.flatnonzero(graph.second_kind))
+    return np.sort((np.minimum(*ends) * n + np.maximum(*ends)).ravel())
+
+
+def random_ends(graph: Graph, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Ends of pairs, (count, 2), drawn evenly among all nodes, or one of each kind."""
+    if graph.second_kind is None:
+        return rng.integers(0, graph.n_nodes, (count, 2), dtype=np.int64)
+    sides = [np.flatnonzero(graph.second_kind == second) for second in (False, True)]
+    return np.column_stack([side[rng.integers(0, len(side), count)] for side in sides])
+
+
+def _draw_outside(graph: Graph, taken: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """`count` different units, none of them `taken`; good when they are a minority."""
-    units = np.zeros(0, np.int64)
+    n, units = graph.n_nodes, np.zeros(0, np.int64)
     while len(units) < count:
-        ends = rng.integers(0, n, (2 * (count - len(units)) + 16, 2), dtype=np.int64)
+        ends = random_ends(graph, 2 * (count - len(units)) + 16, rng)
         ends = np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1)
         units = np.concatenate([units, ends[:, 0] * n + ends[:, 1]])
         found, first = np.unique(units, return_index=True)

@@ -158,8 +158,8 @@ def _remove_leftovers(folder: Path) -> None:
 def _remove_if_dead(name: str) -> None:
     handle = os.open(name, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
-        old = time.time() - os.fstat(handle).st_mtime > STALE
-        if _lock(handle) if fcntl is not None else old:
+        stale = time.time() - os.fstat(handle).st_mtime > STALE
+        if _lock(handle) or (os.name == "nt" and stale):
             os.unlink(name)
     finally:
         os.close(handle)

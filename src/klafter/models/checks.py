@@ -52,6 +52,12 @@ def check_running(model: object) -> None:
         _refuse(model, "random_state", "a whole number of at least 0 or None")
 
 
+def check_nodes(model: object, n_nodes: int) -> None:
+    """A dyad needs two."""
+    if n_nodes < 2:
+        raise ValueError(f"{type(model).__name__} needs at least two nodes; this graph has {n_nodes}. Add nodes.")
+
+
 def check_count(n: Any, name: str) -> int:
     """How many are asked for."""
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:

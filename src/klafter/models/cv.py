@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
-from klafter.models.base import NetworkModel
+from klafter.models.base import NetworkModel, Run
 from klafter.models.checks import check_choice
 from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
@@ -150,24 +150,17 @@ class KLafterCV(NetworkModel):
         for setting in self._settings():
             clone(self._estimator()).set_params(**setting)._check_parameters(graph)
 
-    def _fit(
-        self,
-        graph: Graph,
-        seeds: np.random.SeedSequence,
-        callback: Callback,
-        client: Any,
-        previous: Graph | None,
-    ) -> Fitted:
-        fold_seed, fit_seed = seeds.spawn(2)
+    def _fit(self, graph: Graph, run: Run) -> Fitted:
+        fold_seed, fit_seed = run.seeds.spawn(2)
         settings, models = self._settings(), self._models(fit_seed)
         folds = list(self._splitter(fold_seed).split(graph))
-        evaluate = partial(self._evaluate, models, folds, callback, client)
+        evaluate = partial(self._evaluate, models, folds, run.callback, run.client)
         result = eliminate_settings(len(settings), len(folds), evaluate, eliminate=self.eliminate)
         self._check_scores(result)
         table = results_table(settings, result)
         best = int(np.argmin(table["rank_test_score"]))
         estimator = _set_known(models[best], n_jobs=self.n_jobs).fit(
-            graph, callback=callback, client=client, checkpoint=self._store.within("best")
+            graph, callback=run.callback, client=run.client, checkpoint=self._store.within("best")
         )
         return adopted(
             estimator,
@@ -213,6 +206,10 @@ class KLafterCV(NetworkModel):
     def _prediction_draws(self) -> Sequence[Draw]:
         draws: Sequence[Draw] = self.best_estimator_._prediction_draws()
         return draws
+
+    def _covariates(self, graph: Graph) -> dict[str, Any]:
+        known: dict[str, Any] = self.best_estimator_._covariates(graph)
+        return known
 
     def at_level(self, n_communities: int) -> KLafter:
         """The best estimator with the communities of another of its levels.

@@ -29,7 +29,7 @@ class SparseEPMEngine(EPMEngine):
         return draw._replace(memberships=sparse.csr_array(np.where(expected >= FAINT, phi, 0.0)))
 
 
-MOST_EVENTS = 100_000_000  # seconds for each sweep
+MOST_EVENTS = 10_000_000  # a second or two for each sweep, and Ctrl-C is heard between sweeps
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

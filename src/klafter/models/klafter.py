@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from klafter.core.draws import Draw, ExposureDraw, LinearDraw
+from klafter.core.draws import Draw, ExposureDraw
 from klafter.core.families import FAMILIES, check_values
-from klafter.core.problem import Problem, State, make_priors, make_problem
 from klafter.graph import Graph
+from klafter.graph.pair_columns import pair_columns
 from klafter.jit.compilation import announce_compilation
-from klafter.models.checks import check_choice, check_integer, check_memory, check_real
-from klafter.models.online import Growing
+from klafter.models.base import Run
+from klafter.models.checks import check_choice, check_integer, check_nodes, check_real
+from klafter.models.engines.dense import DenseFit
+from klafter.models.engines.sparse import SparseFit
 from klafter.models.paper import PaperKLafter
-from klafter.models.results.known import probabilities_of_cover
-from klafter.models.results.levels import Level
-from klafter.models.results.names import match_last, name_communities
-from klafter.models.results.publish import Fitted, from_restarts, from_searches
-from klafter.models.storage.checkpoint import MISSING, Store, run_kept
-from klafter.sampling.lfrm import as_draw
-from klafter.sampling.smoothing import smooth
-from klafter.search.config import SEARCH
-from klafter.search.dense import engine as dense
-from klafter.search.descend import Outcome, Recipe, Task
+from klafter.models.results.publish import Fitted
+from klafter.models.storage.checkpoint import MISSING
 from klafter.search.progress import Callback, Progress
-from klafter.search.restart import rebuilt, restart
 
-log = logging.getLogger("klafter")
-DYAD_BYTES = 10  # of the dense engine: memory for each dyad
 CHOSEN = "Exposure was taken, which describes this network better than logit; link='logit' asks for that."
-LOGIT_ONLY = {
-    "n_communities": None,
-    "max_communities": None,
-    "weight_scale": 3.2,
-    "offdiagonal_scale": 1.4,
-    "n_smooth": "auto",
-}  # parameters that the sparse engine has no use for, with their defaults
-EXPOSURE_ONLY = {"degree_prior": 5.0}  # and the dense engine
 
 
-def by_size(n_nodes: int, choices: tuple[int, ...]) -> int:
-    """The choice for a network of some dozens of nodes, of some hundreds, or larger."""
-    return choices[(n_nodes > SEARCH.effort.dozens) + (n_nodes > SEARCH.effort.hundreds)]
-
-
-class KLafter(Growing):
+class KLafter(DenseFit, SparseFit):
     """Overlapping communities and link prediction by K-LAFTER.
 
     Minimises the score F = -log p(links, memberships), the weights integrated out by Laplace's method; the number of
@@ -70,6 +44,11 @@ class KLafter(Growing):
         T: 0 is the paper's objective, 1 the log posterior of the latent feature relational model.
     sociality : bool
         Whether every node has its own tendency to link.
+    attributes : list of names, or mapping of name to "category" or "number", optional
+        Attributes of nodes that make links likelier between nodes that are alike: the same category, or numbers that
+        are near. Communities are then what attributes do not explain. Text is a category and numbers are numbers
+        unless the mapping says otherwise; see ``klafter.graph.pair_columns`` for the columns and for what is unknown.
+        Coefficients have the prior N(0, 3^2). Not for link="exposure".
     weight_scale, offdiagonal_scale : float
         Standard deviation of affinities inside and between communities. Not for link="exposure".
     degree_prior : float
@@ -81,21 +60,23 @@ class KLafter(Growing):
         hold. "auto" tries both, and takes the one with the lower score.
     bridges : bool
         Whether the sparse engine, when its search has ended, adds affinities between communities where they lower the
-        objective. The dense engine has them all.
+        objective. The dense engine has them all; of a two-mode network the sparse engine has none.
     structure : float or "auto"
         What the structural expert counts beside the model in predictions of links. "auto" learns its weight, that of
-        the model, and whether probabilities are too timid, from visible links that each are predicted without
-        themselves. A number is the weight in the mean of log odds; 0 leaves the model alone.
+        the model, and whether probabilities are too timid: from quick refits to three folds of the visible dyads,
+        which take a third of the time of a default fit, or, of the sparse engine and without sweeps, from visible
+        links that each are predicted without themselves. A number is the weight in the mean of log odds; 0 leaves
+        the model alone.
     n_init : int or "auto"
         Restarts: the one with the lowest score gives the communities, predictions average all. The two best go on by
         row resets and by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and four beyond. From 5,000
+        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and six beyond (four). From 5,000
         nodes on there is one.
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
         communities than the optimum has; where they have sociality the search tries once more from where they end.
-        "auto" makes 120 up to 500 nodes and 240 beyond. Not for link="exposure", which has no sweeps.
+        "auto" makes 120 up to 500 nodes and 80 beyond. Not for link="exposure", which has no sweeps.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members). Not for link="exposure".
     max_communities : int, optional
@@ -131,10 +112,15 @@ class KLafter(Growing):
         The score F of the best cover; at temperature 0 the objective Q of the paper.
     prior_ : str
         The prior on memberships that was used.
+    attribute_effects_ : dict of columns, if there are ``attributes``
+        ``name``, ``coefficient`` (log odds, or what x is of), ``standard_error``, ``low`` and ``high`` of the 90%
+        interval, and ``odds_ratio``. ``pandas.DataFrame(model.attribute_effects_)`` is a table.
     history_ : list of Step(run, step, seconds, objective, n_communities)
     n_iter_ : int
     link_ : str
         The link that was used.
+    blend_weights_ : (3,) array
+        a, b, c of  log odds = a + b model + c expert,  where refits have learned them (structure="auto").
     labels_in_ : array or None
 
     Examples
@@ -154,6 +140,7 @@ class KLafter(Growing):
         penalty: float = 0.0,
         temperature: float = 1.0,
         sociality: bool = True,
+        attributes: Any = None,
         weight_scale: float = 3.2,
         offdiagonal_scale: float = 1.4,
         degree_prior: float = 5.0,
@@ -175,6 +162,7 @@ class KLafter(Growing):
         self.penalty = penalty
         self.temperature = temperature
         self.sociality = sociality
+        self.attributes = attributes
         self.weight_scale = weight_scale
         self.offdiagonal_scale = offdiagonal_scale
         self.degree_prior = degree_prior
@@ -223,175 +211,35 @@ class KLafter(Growing):
         check_integer(self, "max_iter", 1)
         check_integer(self, "n_communities", 1, optional=True)
         check_integer(self, "max_communities", 1, optional=True)
-        if graph.n_nodes < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two nodes; this graph has {graph.n_nodes}.")
+        check_nodes(self, graph.n_nodes)
         check_values(FAMILIES[self.family], graph.links.data, type(self).__name__)
+        self._covariates(graph)
 
-    def _link(self, graph: Graph) -> str:
-        """The link that fits the family and the size."""
-        own = {"bernoulli": "logit", "poisson": "log", "gaussian": "identity"}[self.family]
-        if self.link in ("logit", "cloglog"):
-            if self.family != "bernoulli":
-                raise ValueError(
-                    f'link="{self.link}" needs family="bernoulli"; it is {self.family!r}. Use link="auto".'
-                )
-            own = self.link
-        large = graph.n_nodes > SEARCH.effort.dense_limit
-        if self.link == "exposure" or (self.link == "auto" and large):
-            self._check_sparse(graph)
-            return "exposure"
-        if not self._may_choose(graph):
-            self._check_dense()
-        if large:
-            check_memory(
-                DYAD_BYTES * float(graph.n_nodes) ** 2,
-                f"The dense engine on {graph.n_nodes:,} nodes",
-                "Use link='exposure' for 0/1 links or counts, or fewer nodes.",
-            )
-            hours = 0.05 * self._n_runs(graph.n_nodes) * (graph.n_nodes / SEARCH.effort.dense_limit) ** 2
-            log.warning(
-                "The dense engine will take about %.1f hours on %d nodes; link='exposure' takes minutes.",
-                hours,
-                graph.n_nodes,
-            )
-        return own
+    def _covariates(self, graph: Graph) -> dict[str, Any]:
+        columns = pair_columns(graph, self.attributes)
+        if both := [name for name in columns if name in graph.covariates]:
+            raise ValueError(f"attributes make a column {both[0]!r}, the name of a covariate. Give that another name.")
+        return {**graph.covariates, **columns}
 
-    def _changed(self, defaults: dict[str, Any]) -> list[str]:
-        """Those of some parameters that are not at their defaults, with their values."""
-        return [f"{name}={getattr(self, name)!r}" for name, value in defaults.items() if getattr(self, name) != value]
-
-    def _check_sparse(self, graph: Graph) -> None:
-        """Refuse what the sparse engine cannot take."""
-        if self.family == "gaussian" or graph.covariates:
-            raise ValueError(
-                f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which takes 0/1 or "
-                "count links and no covariates. Use link='logit' for a smaller graph."
-            )
-        if changed := self._changed(LOGIT_ONLY):
-            raise ValueError(
-                f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which has no use for "
-                f"{', '.join(changed)}. Leave {'it at its default' if len(changed) == 1 else 'them at their defaults'} "
-                "(a higher penalty gives fewer communities), or use link='logit' for a smaller graph."
-            )
-
-    def _check_dense(self) -> None:
-        """Refuse what the dense engine has no use for."""
-        if changed := self._changed(EXPOSURE_ONLY):
-            raise ValueError(
-                f"{', '.join(changed)} is for link='exposure', and this fit uses the dense engine. "
-                "Leave it at its default, or use link='exposure'."
-            )
-
-    def _problem(self, graph: Graph) -> tuple[Problem, float]:
-        """The problem in the units of the engine, and the unit of link values."""
-        family = FAMILIES["cloglog" if self.link == "cloglog" else self.family]
-        unit = 1.0
-        if family.quadratic and graph.n_links:
-            unit = float(np.sqrt((graph.links.data**2).sum() / max(graph.links.nnz, 1))) or 1.0
-            graph = graph.replace(links=graph.links / unit)
-        priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
-        return make_problem(graph, family.law(), priors, sociality=self.sociality), unit
-
-    def _n_runs(self, n_nodes: int, runs: tuple[int, ...] = SEARCH.effort.restarts) -> int:
-        """Restarts: predictions gain from each, and small networks can afford them."""
-        return by_size(n_nodes, runs) if self.n_init == "auto" else int(self.n_init)
-
-    def _recipe(self, n_nodes: int) -> Recipe:
-        most = 2**31 if self.max_communities is None else self.max_communities
-        max_draws = max(SEARCH.effort.fewest_draws, SEARCH.effort.kept_nodes // n_nodes)
-        n_smooth = by_size(n_nodes, SEARCH.effort.sweeps) if self.n_smooth == "auto" else int(self.n_smooth)
-        return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
-
-    def _fit(
-        self,
-        graph: Graph,
-        seeds: np.random.SeedSequence,
-        callback: Callback,
-        client: Any,
-        previous: Graph | None,
-    ) -> Fitted:
+    def _fit(self, graph: Graph, run: Run) -> Fitted:
         link, stop, found = self._link(graph), threading.Event(), None
-        if link == "logit" and client is None and self._may_choose(graph):
-            if self.warm_start and previous is not None:
+        if link == "logit" and run.client is None and self._may_choose(graph):
+            if self.warm_start and run.previous is not None:
                 link = "exposure" if isinstance(self.point_, ExposureDraw) else link
-            elif found := self._exposure_if_better(graph, seeds, callback, stop):
+            elif found := self._exposure_if_better(graph, run.seeds, run.callback, stop):
                 link = "exposure"
-        point = self._warm_point(graph, previous, link)
+        point = self._warm_point(graph, run.previous, link)
         if link == "exposure":
             begin = point if isinstance(point, ExposureDraw) else None
-            fitted = self._fit_large(graph, seeds, callback, client, begin, found, stop)
+            fitted = self._fit_sparse(graph, run, begin, found, stop)
             return fitted.noting(CHOSEN) if found else fitted
-        problem, unit = self._problem(graph)
-        warm = None
-        if isinstance(point, LinearDraw) and previous is not None:
-            warm = self._warm_state(graph, previous, point, unit)
-        n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
-        tasks = [
-            Task(r, n_runs, seed, warm if r == 0 else None, self._counts(r, warm=r == 0 and warm is not None))
-            for r, seed in enumerate(seeds.spawn(n_runs))
-        ]
-        with announce_compilation():
-            job, inward = partial(_job, problem, recipe, callback), partial(_restored, problem)
-            kept = run_kept(self._store, "restart", job, tasks, self.n_jobs, client, stop, outward=_bare, inward=inward)
-            outcomes = list(kept.values())
-            has_price = self.temperature > 0.0 or self.penalty > 0.0  # else more communities are always better
-            if self.n_communities is None and has_price and not stop.is_set():
-                self._rebuild(
-                    tasks,
-                    outcomes,
-                    seeds.spawn(SEARCH.effort.finalists),
-                    partial(rebuilt, recipe, callback),
-                    client,
-                    stop,
-                )
-        coarsen = self.n_communities is None and self.temperature > 0.0
-        return from_restarts(outcomes, link, unit, seeds.spawn(1)[0], coarsen=coarsen)
-
-    def _counts(self, run: int, *, warm: bool = False) -> bool:
-        """Whether a restart learns how many communities a node holds: where the score is to choose, every second.
-
-        One that goes on from the last fit keeps the prior that was chosen there.
-        """
-        if self.prior != "auto":
-            return self.prior == "counts"
-        return getattr(self, "prior_", "buffet") == "counts" if warm else run % 2 == 0
-
-    def _rebuild(
-        self,
-        tasks: list[Task],
-        outcomes: list[Outcome],
-        seeds: list[np.random.SeedSequence],
-        job: Callable[..., Outcome],
-        client: Any,
-        stop: threading.Event,
-    ) -> None:
-        """The best restarts try to rebuild some of their communities; what they find takes their place."""
-        order = np.argsort([outcome.score for outcome in outcomes], kind="stable").tolist()
-        best = finalists(outcomes, order, len(seeds))
-        pairs = [(tasks[r]._replace(seed=seed), outcomes[r]) for r, seed in zip(best, seeds)]
-        with suppress(KeyboardInterrupt):  # what the restarts found is kept
-            kept = run_kept(
-                self._store, "rebuilt", job, pairs, self.n_jobs, client, stop,
-                outward=_bare, inward=lambda pair, saved: _restored(pair[1].problem, pair[0], saved),
-            )  # fmt: skip
-            for t, outcome in kept.items():
-                outcomes[best[t]] = outcome
-
-    def _may_choose(self, graph: Graph) -> bool:
-        """Whether ``link="auto"`` may try both links: either engine must be able to, and quick enough."""
-        able = self.family == "bernoulli" and not graph.covariates and self.temperature > 0.0
-        return (
-            self.link == "auto"
-            and able
-            and graph.n_nodes >= SEARCH.effort.choice_from
-            and not self._changed(LOGIT_ONLY)
-        )
+        return self._fit_dense(graph, run, link, point, stop)
 
     def _exposure_if_better(
         self, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, stop: threading.Event
     ) -> Any:
         from klafter.search import choose_link as linking  # the sparse engine, which small networks do without
-        from klafter.search.sparse import fit as large
+        from klafter.search.sparse import fit as sparse_fit
 
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
 
@@ -402,66 +250,18 @@ class KLafter(Growing):
             rival = linking.Rival(self._problem(graph)[0], recipe._replace(n_smooth=0))
             settings = self._sparse_settings()
             if (kept := self._store.get("choice")) is not MISSING:
-                return None if kept is None else large.restored(large.problem_of(settings, graph), kept)
+                return None if kept is None else sparse_fit.restored(sparse_fit.problem_of(settings, graph), kept)
             found = linking.search_if_better(graph, settings, rival, seeds, tell, stop)
             if not stop.is_set():
-                self._store.put("choice", None if found is None else large.bare(found))
+                self._store.put("choice", None if found is None else sparse_fit.bare(found))
             return found
-
-    def _fit_large(
-        self,
-        graph: Graph,
-        seeds: np.random.SeedSequence,
-        callback: Callback,
-        client: Any,
-        point: ExposureDraw | None,
-        found: Any,
-        stop: threading.Event,
-    ) -> Fitted:
-        """One search on a large graph, n_init on a small one; threads work inside each, or a cluster.
-
-        What was ``found`` already is the first.
-        """
-        from klafter.models import distributed
-        from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
-
-        if client is not None:
-            return self._with_posterior(distributed.fit_graph(self, graph, seeds, callback, client), graph)
-        n_runs = (
-            self._n_runs(graph.n_nodes, SEARCH.effort.sparse_restarts)
-            if graph.n_nodes <= SEARCH.effort.several_limit
-            else 1
-        )
-        with announce_compilation():
-            tasks = [large.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(seeds.spawn(n_runs))]
-            outcomes = [] if found is None else [found]
-            if not outcomes or not stop.is_set():
-                settings, store = self._sparse_settings(), self._store
-                kept = run_kept(
-                    store, "search", partial(_search, settings, graph, callback, store), tasks[len(outcomes) :],
-                    stop=stop, outward=large.bare,
-                    inward=lambda task, saved: large.restored(large.problem_of(settings, graph), saved),
-                )  # fmt: skip
-                outcomes += kept.values()
-        return self._with_posterior(from_searches(outcomes), graph)
-
-    def _prediction_draws(self) -> Sequence[Draw]:
-        """Of the sparse engine, which runs no chain around its optimum, the probabilities of memberships."""
-        if not isinstance(self.point_, ExposureDraw):
-            return self.draws_
-        if self._posterior_draws is None:
-            from klafter.search.sparse import fit as large
-
-            draws = [draw for draw in self.draws_ if isinstance(draw, ExposureDraw)]
-            self._posterior_draws = large.posterior_draws(self._sparse_settings(), self.graph_, draws)
-        return self._posterior_draws
 
     def _warm_point(self, graph: Graph, previous: Graph | None, link: str) -> Draw | None:
         """The last fit's optimum, if warm_start is set and this engine can begin there; the nodes must be the same."""
         if not self.warm_start or previous is None:
             return None
-        if previous.n_nodes != graph.n_nodes or previous.directed != graph.directed:
-            old, new = (f"{g.n_nodes} nodes, {'directed' if g.directed else 'undirected'}" for g in (previous, graph))
+        if previous.n_nodes != graph.n_nodes or previous.form != graph.form:
+            old, new = (f"{g.n_nodes} nodes, {g.form}" for g in (previous, graph))
             raise ValueError(
                 f"warm_start needs the nodes of the last fit: it had {old}; this is {new}. Use warm_start=False."
             )
@@ -475,80 +275,3 @@ class KLafter(Growing):
     def _optimum(self) -> Draw:
         """The cover with the lowest score, which may be finer than the one that is shown."""
         return getattr(self, "finest_", self.point_)
-
-    def _level_attributes(self, level: Level) -> dict[str, Any]:
-        """Weights, probabilities and names for the cover of another level of the dense engine."""
-        problem, unit = self._problem(self.graph_)
-        precision = self.precision_ * unit**2
-        law = problem.law._replace(precision=precision) if problem.law.quadratic else problem.law
-        problem = problem._replace(law=law, counts=self.prior_ == "counts")
-        z = level.memberships.toarray().astype(np.uint8)
-        with announce_compilation():
-            state = dense.init(problem, None, np.ascontiguousarray(z.T))
-            rng = np.random.default_rng(level.n_communities)
-            covers, finest = self._sweeps(), self.finest_.memberships.toarray()
-            probabilities = probabilities_of_cover(problem, state, covers, finest, rng)
-        point = as_draw(state, unit)
-        rows = np.arange(len(z))
-        same = match_last(self.memberships_, z, (rows, rows))
-        names = {k: self.community_names_[was] for k, was in same.items()}
-        return {
-            "point_": point,
-            "memberships_": z.astype(np.int8),
-            "membership_proba_": probabilities,
-            "affinities_": np.asarray(point.affinities),
-            "n_communities_": level.n_communities,
-            "objective_": level.score,
-            "community_names_": name_communities(self.graph_, z, names),
-        }
-
-    def _sweeps(self) -> list[Any]:
-        """Memberships of the draws that are sweeps of the model itself, see ``known.social_draws``."""
-        if self.n_smooth == 0 or self.temperature == 0.0:
-            return []
-        draws = [draw for draw in self.draws_ if isinstance(draw, LinearDraw)]
-        return [draw.memberships for draw in draws if not self.sociality or np.any(draw.sender)]
-
-    def _warm_state(self, graph: Graph, previous: Graph, point: LinearDraw, unit: float) -> State:
-        """The last optimum as a start of the dense engine; what it does not know yet begins at 0."""
-        z = np.ascontiguousarray(point.memberships.toarray().T.astype(np.uint8))
-        sender, receiver = (np.asarray(side) / unit * self.sociality for side in (point.sender, point.receiver))
-        known = dict(zip(previous.covariates, np.asarray(point.coefficients)))
-        coefficients = np.array([known.get(name, 0.0) for name in graph.covariates]) / unit
-        return State(
-            z, point.affinities / unit, np.array([point.offset / unit]), sender,
-            receiver if graph.directed else sender, coefficients,
-        )  # fmt: skip
-
-
-def finalists(outcomes: list[Outcome], order: list[int], size: int) -> list[int]:
-    """The best restarts, among them the best of either prior."""
-    firsts = {outcomes[r].problem.counts: r for r in reversed(order)}
-    return sorted(order, key=lambda r: (r not in firsts.values(), order.index(r)))[:size]
-
-
-def _job(problem: Problem, recipe: Recipe, callback: Callback, task: Task, stop: threading.Event | None) -> Outcome:
-    return restart(problem._replace(counts=task.counts), recipe, task, callback, stop, smooth)
-
-
-def _bare(outcome: Outcome) -> tuple[Any, ...]:
-    """An outcome without the data: of its problem only the precision and the prior are its own."""
-    problem = outcome.problem
-    return (*outcome._replace(problem=None), problem.law.precision, problem.counts)  # type: ignore[arg-type]
-
-
-def _restored(problem: Problem, task: Task, saved: list[Any]) -> Outcome:
-    """The outcome that was kept, with the problem it is of."""
-    state, _, *rest, precision, counts = saved
-    law = problem.law._replace(precision=precision)
-    return Outcome(state, problem._replace(law=law, counts=counts), *rest)
-
-
-def _search(settings: Any, graph: Graph, callback: Callback, store: Store, task: Any, stop: threading.Event) -> Any:
-    """A search that goes on from where it was, and keeps where it stands after every step."""
-    from klafter.search.sparse import fit as large
-
-    key = f"step.{task.run}"
-    saved = store.get(f"{key}.state")
-    stand = None if saved is MISSING else large.Stand(*saved)
-    return large.search(settings, graph, callback, task, stop, stand, partial(store.state, key))

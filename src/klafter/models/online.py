@@ -43,16 +43,17 @@ class Growing(NetworkModel):
             Called with a ``Progress`` after every step; returning True stops the fit and keeps the best so far.
         **options
             ``hidden``, dyads that nobody observed: (m, 2) pairs or (n, n) pattern; ``covariates``, what is known of
-            each dyad: a mapping of name to (n, n) array.
+            each dyad: a mapping of name to (n, n) array; ``checkpoint`` and ``checkpoint_every``, a file from which
+            the same call goes on after it was cut off, and the seconds between two writes.
 
         Returns
         -------
         self
         """
         if type(X).__module__.partition(".")[0].startswith("dask"):
-            from klafter.models import distributed
+            from klafter.models.engines import distributed
 
-            distributed.fit_partitions(self, X, client, callback)
+            distributed.fit_partitions(self, X, client, callback, **options)
             return self
         return super().fit(X, y, client=client, callback=callback, **options)
 
@@ -101,21 +102,21 @@ class Growing(NetworkModel):
         if not isinstance(self.point_, ExposureDraw):
             _refit(self, change.graph, callback)
             return self
-        from klafter.search.sparse import fit as large  # the sparse engine, which small networks do without
+        from klafter.search.sparse import fit as sparse_fit  # the sparse engine, which small networks do without
 
         with announce_compilation():
             rng = np.random.default_rng(self._seeds())
-            outcome = large.adapt_to(self._sparse_settings(), self.point_, change, rng)
+            outcome = sparse_fit.adapt_to(self._sparse_settings(), self._optimum(), change, rng)
             fitted = self._with_posterior(from_searches([outcome]), change.graph)
         publish(self, change.graph, fitted, time.perf_counter() - began)
         return self
 
     def _with_posterior(self, fitted: Fitted, graph: Graph) -> Fitted:
         """What the sparse engine found, and P(z_ik = 1 | all the rest): it has no sweeps to average."""
-        from klafter.search.sparse import fit as large
+        from klafter.search.sparse import fit as sparse_fit
 
         point = cast(ExposureDraw, fitted.point)
-        (draw,) = large.posterior_draws(self._sparse_settings(), graph, [point])
+        (draw,) = sparse_fit.posterior_draws(self._sparse_settings(), graph, [point])
         return replace(fitted, membership_proba=sp.csr_array(draw.memberships, dtype=np.float32))
 
     def _sparse_settings(self) -> Settings:

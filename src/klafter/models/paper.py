@@ -13,11 +13,13 @@ from klafter.core.objective import objective
 from klafter.core.problem import State, make_priors, make_problem
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
-from klafter.models.base import NetworkModel
-from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.base import NetworkModel, Run
+from klafter.models.checks import check_choice, check_integer, check_memory, check_nodes, check_real
 from klafter.models.results.publish import Fitted, from_paper
 from klafter.search import paper
-from klafter.search.progress import Callback, Progress, Step, iterate
+from klafter.search.progress import Progress, Step, iterate
+
+DYAD_BYTES = 10  # of engines that look at all dyads: memory for each
 
 
 class PaperKLafter(NetworkModel):
@@ -71,17 +73,16 @@ class PaperKLafter(NetworkModel):
         check_real(self, "sigma", low=0.0, strict=True)
         for name in ("n_communities", "max_iter", "patience"):
             check_integer(self, name, 1)
+        check_nodes(self, graph.n_nodes)
+        check_memory(
+            DYAD_BYTES * float(graph.n_nodes) ** 2,
+            f"PaperKLafter on {graph.n_nodes:,} nodes",
+            "Use KLafter, whose sparse engine takes large networks, or fewer nodes.",
+        )
         check_values(FAMILIES["bernoulli"], graph.links.data, type(self).__name__)
 
-    def _fit(
-        self,
-        graph: Graph,
-        seeds: np.random.SeedSequence,
-        callback: Callback,
-        client: Any,
-        previous: Graph | None,
-    ) -> Fitted:
-        rng = np.random.default_rng(seeds)
+    def _fit(self, graph: Graph, run: Run) -> Fitted:
+        rng = np.random.default_rng(run.seeds)
         penalty = self.penalty if graph.directed else self.penalty / 2
         problem = make_problem(
             graph, FAMILIES["bernoulli"].law(), make_priors(penalty, 0.0), offset=False, sociality=False
@@ -97,7 +98,7 @@ class PaperKLafter(NetworkModel):
             value = objective(problem, state)
             quiet = 0 if not history or value < history[-1].objective - 1e-6 else quiet + 1
             history.append(Step(0, t + 1, time.perf_counter() - begun, value, len(state.z)))
-            told = callback(Progress("search", 0, 1, t + 1, self.max_iter, value, len(state.z)))
+            told = run.callback(Progress("search", 0, 1, t + 1, self.max_iter, value, len(state.z)))
             return bool(told) or quiet >= self.patience
 
         with announce_compilation():

@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.families import BINARIZE, FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
-from klafter.models.base import NetworkModel
-from klafter.models.checks import check_integer, check_memory, check_real
+from klafter.models.base import NetworkModel, Run
+from klafter.models.checks import check_integer, check_memory, check_nodes, check_real
 from klafter.models.results.publish import Fitted, from_chains
 from klafter.models.storage.checkpoint import MISSING, Store, run_kept
 from klafter.sampling.chain import Chain, Recipe, Task, run_chain
 from klafter.sampling.diagnostics import complaint, summarise
-from klafter.search.progress import Callback
 
 log = logging.getLogger("klafter")
 COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
@@ -120,27 +119,20 @@ class Sampler(NetworkModel):
     def _precision(self, engine: Any, states: list[Any]) -> float:
         return 1.0
 
-    def _fit(
-        self,
-        graph: Graph,
-        seeds: np.random.SeedSequence,
-        callback: Callback,
-        client: Any,
-        previous: Graph | None,
-    ) -> Fitted:
-        *chain_seeds, spare = seeds.spawn(self.n_chains + 1)
-        before = {chain.run: chain for chain in self.chains_} if self.warm_start and previous is not None else {}
+    def _fit(self, graph: Graph, run: Run) -> Fitted:
+        *chain_seeds, spare = run.seeds.spawn(self.n_chains + 1)
+        before = {chain.run: chain for chain in self.chains_} if self.warm_start and run.previous is not None else {}
         with announce_compilation():
             chosen = self._choose(graph, spare)
             engine, observed = self._engine(graph, chosen), self._observed(graph)
             self._check_engine(engine, before)
             recipe = Recipe(engine, self._density, self.n_burn, self.n_draws, self.max_draws)
             tasks = [Task(r, self.n_chains, seed, before.get(r)) for r, seed in enumerate(chain_seeds)]
-            job = partial(run_chain, observed, recipe, callback)
-            if client is None:
+            job = partial(run_chain, observed, recipe, run.callback)
+            if run.client is None:
                 job = partial(_continued, job, recipe, self._store)
             kept = run_kept(
-                self._store, "chain", job, tasks, self.n_jobs, client,
+                self._store, "chain", job, tasks, self.n_jobs, run.client,
                 outward=vars, inward=lambda task, saved: Chain(**saved),
             )  # fmt: skip
             chains = list(kept.values())
@@ -175,8 +167,7 @@ class Sampler(NetworkModel):
         for name in ("n_draws", "n_chains", "max_draws"):
             check_integer(self, name, 1)
         check_real(self, "structure", low=0.0, or_else="auto")
-        if graph.n_nodes < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two nodes; this graph has {graph.n_nodes}.")
+        check_nodes(self, graph.n_nodes)
         check_memory(
             self._dyad_bytes * float(graph.n_nodes) ** 2,
             f"{type(self).__name__} on {graph.n_nodes:,} nodes",
@@ -232,6 +223,8 @@ def _same_graph(a: Graph, b: Graph) -> bool:
     if a is b:
         return True
     if a.n_nodes != b.n_nodes or a.directed != b.directed or list(a.covariates) != list(b.covariates):
+        return False
+    if not np.array_equal(a.dyads.second_kind, b.dyads.second_kind):
         return False
     pairs = [(a.links, b.links), (a.hidden, b.hidden), *zip(a.covariates.values(), b.covariates.values())]
     return all((one != other).nnz == 0 for one, other in pairs)

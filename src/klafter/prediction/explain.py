@@ -27,7 +27,6 @@ from scipy import sparse
 from scipy.special import logit
 
 from klafter.core.draws import COMMUNITIES, COVARIATE, NOTHING, RECEIVER, SENDER, Draw, Part, Parts
-from klafter.graph import Graph
 
 EDGE = 1e-12  # probabilities nearer to 0 or 1 than this count as so near
 STEPS = 24  # from the start of x to the whole of it
@@ -35,7 +34,7 @@ NUDGE = 1e-6  # of the size of its parts, for the slope of p where a draw does n
 ALIKE = 0.5  # least cosine between the members of a draw's community and those of the model's
 MOST = 0.999  # of the share of dyads with links, as a start
 SHOWN = 12
-OFFSET, FINER, EXPERT = "offset", "finer", "expert"
+OFFSET, FINER, EXPERT, ATTRIBUTE = "offset", "finer", "expert", "attribute"
 KINDS = {
     OFFSET: "offset",
     SENDER: "sociality",
@@ -44,12 +43,13 @@ KINDS = {
     FINER: "communities",
     NOTHING: "communities",
     COVARIATE: "covariates",
+    ATTRIBUTE: "attributes",
     EXPERT: "neighbourhood",
 }
 
 
 class Reason(NamedTuple):
-    """What a part is about: its kind, and two communities of the model or one covariate."""
+    """What a part is about: its kind, and two communities of the model, or one covariate or column of attributes."""
 
     kind: str
     first: int = -1
@@ -70,7 +70,7 @@ class Explanation:
     parts : list of (str, float)
         What speaks for the link, or against it where negative, largest first. They add up to ``log_odds``.
     totals : dict of str to float
-        The same summed by kind: offset, sociality, communities, covariates, neighbourhood.
+        The same summed by kind: offset, sociality, communities, covariates, attributes, neighbourhood.
     """
 
     source: object
@@ -104,12 +104,13 @@ class Explanation:
 def explain(model, pairs: np.ndarray) -> list[Explanation]:
     """The explanations of some dyads, given as rows (i, j)."""
     draws, usual = model._prediction_draws(), _usual(model)
-    covariates, matches = list(model.graph_.covariates.values()), model._matches()
+    covariates, matches = list(model._covariates(model.graph_).values()), model._matches()
     probabilities, blend = model._probability(pairs), model._blend(pairs)
     told = []
     for t, (i, j) in enumerate(pairs.tolist()):
         taken = [draw.parts(i, j, covariates, usual) for draw in draws]
         reasons = take_apart(taken, lambda x: model._response().probability(x, model.precision_), matches)
+        reasons = _by_attribute(reasons, len(model.graph_.covariates))
         if blend is not None:
             reasons = {reason: float(blend.model[t]) * value for reason, value in reasons.items()}
             reasons[Reason(OFFSET)] += float(blend.offset[t])
@@ -128,7 +129,7 @@ def _tell(model, i: int, j: int, probability: float, reasons: dict[Reason, float
     graph = model.graph_
     if EDGE < probability < 1 - EDGE:
         reasons = _exactly(reasons, float(logit(probability)))
-    named = [(_what(graph, model.memberships_, i, j, reason), value) for reason, value in reasons.items() if value]
+    named = [(_what(model, i, j, reason), value) for reason, value in reasons.items() if value]
     named.sort(key=lambda part: -abs(part[1]))
     total = float(sum(value for _, value in named))
     return Explanation(graph.label(i), graph.label(j), probability, total, named, _totals(reasons))
@@ -230,14 +231,24 @@ def _unit_columns(u) -> sparse.csr_array:
     return sparse.csr_array(u @ sparse.diags_array(1 / np.maximum(length, 1e-300)))
 
 
-def _what(graph: Graph, memberships, i: int, j: int, reason: Reason) -> str:
+def _by_attribute(reasons: dict[Reason, float], n_covariates: int) -> dict[Reason, float]:
+    """The columns that stand after the covariates of the graph are those of attributes."""
+    return {
+        reason._replace(kind=ATTRIBUTE) if reason.kind == COVARIATE and reason.first >= n_covariates else reason: value
+        for reason, value in reasons.items()
+    }
+
+
+def _what(model, i: int, j: int, reason: Reason) -> str:
     """A reason in words."""
-    k, m = reason.first, reason.second
+    graph, memberships, k, m = model.graph_, model.memberships_, reason.first, reason.second
     if reason.kind == COMMUNITIES:
         doubt = "" if memberships[i, k] and memberships[j, m] else ", in some draws"
         return (f"both in community {k}" if k == m else f"community {k} with community {m}") + doubt
     if reason.kind == COVARIATE:
         return f"covariate {list(graph.covariates)[k]}"
+    if reason.kind == ATTRIBUTE:
+        return list(model._covariates(graph).values())[k].describe(i, j)
     return {
         OFFSET: "how common links are",
         SENDER: f"how much {graph.label(i)} links in general",

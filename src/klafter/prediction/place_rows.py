@@ -23,11 +23,12 @@ from scipy import sparse
 from scipy.special import expit, softmax
 
 from klafter.core.draws import ExposureDraw, Floats, LinearDraw
-from klafter.core.responses import Response
+from klafter.core.families import FAMILIES, Law
+from klafter.core.responses import RESPONSES, Response
+from klafter.prediction.place_kernels import Dyads, Others, place_row
 
 SWEEPS = 6  # of flips, at most
 ROUNDS = 60  # of EM
-GRID = np.linspace(-3.0, 3.0, 25)  # standard deviations of sociality that are tried
 TINY = 1e-12
 
 
@@ -55,16 +56,38 @@ class _Half(NamedTuple):
 
 
 def linear_row(draw: LinearDraw, response: Response, precision: float, sides: list[Side]) -> Row:
-    """The row of a newcomer under a draw; ``sides`` are both directions, or one of an undirected graph."""
+    """The row of a newcomer under a draw of IRM, MMSB or EPM; ``sides`` are both directions, or one if undirected."""
     halves = _halves(draw, sides)
     u = sparse.csr_array(draw.memberships, dtype=float)
-    binary = bool((u.data == 1.0).all())
-    if response.nonnegative and not binary:
+    if not (u.data == 1.0).all() or not u.nnz:
         row = _proportions(u, halves) if response.binary and _simplex(u) else _loadings(u, halves, response)
         return Row(row, 0.0, 0.0)
-    if response.nonnegative and (np.diff(u.indptr) == 1).all():
-        return Row(_block(u, halves, response, precision), 0.0, 0.0)
-    return _flips(draw, u, halves, response, precision)
+    return Row(_block(u, halves, response, precision), 0.0, 0.0)
+
+
+def law_of(response: Response, precision: float) -> Law:
+    """The loss that a response belongs to."""
+    family = next(family for family in FAMILIES.values() if RESPONSES[family.response] is response)
+    return family.law(precision)
+
+
+def as_dyads(sides: list[Side]) -> Dyads:
+    """Both directions as kernels read them."""
+    nodes, values = (np.concatenate([side[part] for side in sides]) for part in (0, 1))
+    return Dyads(nodes.astype(np.int64), values.astype(float), len(sides[0].nodes))
+
+
+def flipped_row(draw: LinearDraw, law: Law, dyads: Dyads, explained: Floats) -> Row:
+    """The row of a newcomer whose memberships are 0/1, see ``place_kernels``.
+
+    ``explained``, (n,), is what is known of its dyads besides.
+    """
+    u, none = draw.memberships, np.zeros(len(explained))
+    start, which = (part.astype(np.int64, copy=False) for part in (u.indptr, u.indices))
+    sender, receiver = (none if side is None else np.asarray(side) for side in (draw.sender, draw.receiver))
+    others = Others(np.asarray(draw.affinities), start, which, float(draw.offset), sender, receiver, explained)
+    proba, social = place_row(law, dyads, others)
+    return Row(proba, float(social[0]), float(social[1 if dyads.cut < len(dyads.nodes) else 0]))
 
 
 def _halves(draw: LinearDraw, sides: list[Side]) -> list[_Half]:
@@ -76,50 +99,6 @@ def _halves(draw: LinearDraw, sides: list[Side]) -> list[_Half]:
             base += np.asarray(other)[side.nodes]
         found.append(_Half(base, weights @ u[side.nodes].T.toarray(), side.values))
     return found
-
-
-def _flips(draw: LinearDraw, u: sparse.csr_array, halves: list[_Half], response: Response, precision: float) -> Row:
-    """The better of two ascents: from no community, and from those that its links have more than others."""
-    linked = np.hstack([half.reach[:, half.values > 0] for half in halves])
-    all_reach = np.hstack([half.reach for half in halves])
-    drawn = (linked.mean(axis=1) > all_reach.mean(axis=1)) if linked.shape[1] else np.zeros(u.shape[1], bool)
-    starts = [np.zeros(u.shape[1]), drawn.astype(float)]
-    return max((_ascent(draw, u, halves, response, precision, z) for z in starts), key=lambda found: found[0])[1]
-
-
-def _ascent(
-    draw: LinearDraw, u: sparse.csr_array, halves: list[_Half], response: Response, precision: float, z: Floats
-) -> tuple[float, Row]:
-    """Sociality and single flips in turn, until no flip gains: the log posterior, and the row."""
-    prior = _log_odds(u)
-    spread = [float(np.std(side)) if side is not None else 0.0 for side in (draw.sender, draw.receiver)]
-    social = [0.0] * len(halves)
-    x = [half.base + z @ half.reach for half in halves]
-
-    def likelihood(t: int, predictor: Floats) -> Floats:
-        return np.asarray(response.log_density(halves[t].values, predictor, precision)).sum(axis=-1)
-
-    chances = expit(prior)
-    for _ in range(SWEEPS):
-        before = z.copy()
-        for t in range(len(halves)):
-            if spread[t] > 0:
-                steps = GRID * spread[t] - social[t]
-                gains = likelihood(t, x[t] + steps[:, None]) - 0.5 * GRID**2
-                best = int(np.argmax(gains))
-                social[t] += steps[best]
-                x[t] = x[t] + steps[best]
-        for k in range(len(z)):
-            there = [half.reach[k] * (1 - z[k]) + xs for half, xs in zip(halves, x)]
-            gone = [xs - half.reach[k] * z[k] for half, xs in zip(halves, x)]
-            odds = prior[k] + sum(float(likelihood(t, there[t]) - likelihood(t, gone[t])) for t in range(len(x)))
-            chances[k], z[k] = expit(odds), float(odds > 0)
-            x = there if odds > 0 else gone
-        if (z == before).all():
-            break
-    deviation = sum((s / width) ** 2 / 2 for s, width in zip(social, spread) if width > 0)
-    value = sum(float(likelihood(t, x[t])) for t in range(len(x))) + float(z @ prior) - deviation
-    return value, Row(chances, social[0], social[-1])
 
 
 def _block(u: sparse.csr_array, halves: list[_Half], response: Response, precision: float) -> Floats:
@@ -184,13 +163,14 @@ def exposure_row(
     """
     near = np.unique(np.concatenate([draw.memberships[links.nodes].indices for links, _ in sides]))
     halves = [_exposed(draw, sums, t, links, rest, near) for t, (links, rest) in enumerate(sides)]
-    shares = [np.asarray(draw.memberships[links.nodes][:, near].mean(axis=0)).ravel() for links, _ in sides]
+    held = [sparse.csr_array(draw.memberships[links.nodes][:, near]) for links, _ in sides]
+    shares = [np.asarray(z.sum(axis=0)).ravel() / max(z.shape[0], 1) for z in held]
     common = (np.mean(shares, axis=0) >= 0.5) if len(near) else np.zeros(0)
     starts = [np.zeros(len(near)), common.astype(float)]
     found = [_ascent_exposed(halves, sums.prior[near], degree_prior, binary, z) for z in starts]
-    _, chances, factor = max(found, key=lambda each: each[0])
+    _, proba, factor = max(found, key=lambda each: each[0])
     u = np.zeros(draw.memberships.shape[1])
-    u[near] = chances
+    u[near] = proba
     return Row(u, factor[0], factor[-1])
 
 
@@ -198,7 +178,7 @@ def _ascent_exposed(
     halves: list[_Exposed], prior: Floats, degree_prior: float, binary: bool, z: Floats
 ) -> tuple[float, Floats, list[float]]:
     """Degree factors and single flips in turn: the log posterior, probabilities of memberships, and factors."""
-    factor, chances = [1.0] * len(halves), np.zeros(len(z))
+    factor, proba = [1.0] * len(halves), np.zeros(len(z))
     for _ in range(SWEEPS):
         before = z.copy()
         for t, half in enumerate(halves):
@@ -211,13 +191,13 @@ def _ascent_exposed(
                 _log_exposure(half, f, with_k, binary) - _log_exposure(half, f, without, binary)
                 for half, f in zip(halves, factor)
             )
-            chances[k], z[k] = expit(prior[k] + gain), float(prior[k] + gain > 0)
+            proba[k], z[k] = expit(prior[k] + gain), float(prior[k] + gain > 0)
         if (z == before).all():
             break
     value = sum(
         _log_exposure(half, f, z, binary) - degree_prior * (f - 1 - np.log(f)) for half, f in zip(halves, factor)
     )
-    return float(value + z @ prior), chances, factor
+    return float(value + z @ prior), proba, factor
 
 
 class _Exposed(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
+from klafter.graph.units import look_up
 
 EXHAUSTIVE = 3_000  # nodes up to which every dyad is looked at, some rows at a time
 CHUNK = 200_000  # dyads scored at once
@@ -50,6 +51,8 @@ def _exhaust(rows: Callable, graph: Graph, most: int) -> tuple[np.ndarray, np.nd
         p = rows(i)
         p[graph.links[i].nonzero()] = NEVER
         p[np.arange(n) == i[:, None] if graph.directed else np.arange(n) <= i[:, None]] = NEVER
+        if graph.second_kind is not None:
+            p[graph.second_kind[i, None] == graph.second_kind] = NEVER
         k, j = np.nonzero(p > (scores.min() if len(scores) >= most else NEVER))
         pairs, scores = _keep(np.vstack([pairs, np.column_stack([k + start, j])]), np.append(scores, p[k, j]), most)
     return pairs, scores
@@ -81,8 +84,8 @@ def _candidates(graph: Graph, near: tuple, hidden_only: bool) -> Iterator[np.nda
     for block in _patterns(graph.hidden) if hidden_only else _near(graph, *near):
         if not graph.directed:
             block = block[block[:, 0] < block[:, 1]]
-        block = block[np.asarray(graph.links[block[:, 0], block[:, 1]]).ravel() == 0]
-        block = block[block[:, 0] != block[:, 1]]
+        block = block[look_up(graph.links, block) == 0]
+        block = block[graph.is_possible(block)]
         if len(block):
             yield block
 
@@ -94,7 +97,7 @@ def _patterns(pattern) -> Iterator[np.ndarray]:
 
 
 def _near(graph: Graph, memberships, affinities) -> Iterator[np.ndarray]:
-    """Candidate dyads of a large graph: hidden, two links apart, or in communities that attract each other.
+    """Candidate dyads of a large graph: hidden, two links apart (three in two modes), or in communities that attract.
 
     Of very many, the most promising of every part of the graph: well linked nodes, with common neighbours of few links,
     in small communities. Beyond MAX_CANDIDATES hubs that link everyone to everyone say nothing, and communities send
@@ -104,21 +107,40 @@ def _near(graph: Graph, memberships, affinities) -> Iterator[np.ndarray]:
     links = sparse.csr_array(graph.links != 0, dtype=np.float32)
     links = sparse.csr_array(links.maximum(links.T))
     degree = np.diff(links.indptr)
-    a = _without_hubs(links, degree, MAX_CANDIDATES // 2)
+    steps = _two_steps if graph.second_kind is None else _three_steps
+    there, back, n_ways = steps(links, degree, MAX_CANDIDATES // 2)
     u = _best_members(memberships, degree, MAX_CANDIDATES // 2)
-    through, size = a.sum(axis=0), u.sum(axis=0)
-    height = max(1, int(CHUNK * graph.n_nodes / max((through**2).sum() + (size**2).sum(), CHUNK)))
+    size = u.sum(axis=0)
+    height = max(1, int(CHUNK * graph.n_nodes / max(n_ways + (size**2).sum(), CHUNK)))
     most = max(1, LOOKED_AT * height // graph.n_nodes)
     scale = sparse.diags_array(degree.astype(np.float32))
     drawn = u * (degree.mean() / np.maximum(size, 1))
     drawn = drawn if affinities is None else drawn @ affinities
-    left = sparse.hstack([a / np.maximum(through, 1), drawn], format="csr")
-    left, right = sparse.csr_array(scale @ left), sparse.csr_array(sparse.hstack([a, u]).T @ scale)
+    left = sparse.hstack([there, drawn], format="csr")
+    left, right = sparse.csr_array(scale @ left), sparse.csr_array(sparse.hstack([back, u]).T @ scale)
     for start in range(0, graph.n_nodes, height):
         block = sparse.coo_array(left[start : start + height] @ right)
         new = np.ones(block.nnz, bool) if graph.directed else block.row + start < block.col
         pairs = np.column_stack([block.row[new] + start, block.col[new]]).astype(np.int64)
         yield _keep(pairs, block.data[new], most)[0]
+
+
+def _two_steps(links: sparse.csr_array, degree: np.ndarray, budget: int) -> tuple:
+    """Factors of the paths of two links, each counted by how few lie between, and the number of paths."""
+    a = _without_hubs(links, degree, budget)
+    through = a.sum(axis=0)
+    return a / np.maximum(through, 1), a, (through**2).sum()
+
+
+def _three_steps(links: sparse.csr_array, degree: np.ndarray, budget: int) -> tuple:
+    """The same of paths of three links, which lead across kinds; middle links of fewest paths first."""
+    coo = sparse.coo_array(links)
+    ways = degree[coo.row].astype(float) * degree[coo.col]
+    order = np.argsort(ways, kind="stable")
+    some = order[np.cumsum(ways[order]) <= budget]
+    weight = (1 / np.sqrt(ways[some])).astype(np.float32)
+    middle = sparse.csr_array((weight, (coo.row[some], coo.col[some])), shape=links.shape)
+    return links @ middle, links, ways[some].sum()
 
 
 def _without_hubs(links: sparse.csr_array, degree: np.ndarray, budget: int) -> sparse.csr_array:

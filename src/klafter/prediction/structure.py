@@ -1,13 +1,17 @@
 """The structural expert: what the surroundings of a pair say about its link, and how much that counts beside the model.
 
 Extremely randomised trees (Geurts, Ernst, Wehenkel 2006), each grown on a part of the pairs, learn from visible links,
-each with its own link taken out, against visible non-links. What the trees that did not see a pair say of it, e, and
-what the model says of it without its own link, m, then make one logistic regression with weights of at least 0,
+each with its own link taken out, against visible non-links. What they say of a pair, e, and what the model says, m,
+make one logistic regression with weights of at least 0,
 
     log odds = a + b m + c e,
 
-which decides how much either counts and whether probabilities are too timid or too bold. A pair with an end that has no
-other link has a regression of its own, without m: of such an end a model knows only that it has no links.
+which decides how much either counts and whether probabilities are too timid or too bold. It is fitted where neither has
+seen the pair: on folds that quick refits and experts of their own were not shown (``weigh_folds``), or, of models
+without refits, on visible pairs, by trees that did not see them and by what the model says without them
+(``klafter.prediction.left_out``). A pair with an end that has no other link has a regression of its own, without m: of
+such an end a model knows only that it has no links. Visible links with such an end, their own link taken out, show
+where a node that has lost its link had it; how many have lost one the hidden dyads tell (``share_lost``).
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from scipy import sparse
 from scipy.special import expit, logit
 
 from klafter.graph import Graph
-from klafter.graph.units import distinct
+from klafter.graph.units import distinct, random_ends
 from klafter.prediction.features import BARE, Neighbourhoods
 
 MIN_LINKS = 5
@@ -28,7 +32,9 @@ FEWEST_NONLINKS, NONLINKS = 3_000, 10  # in all, and for each link
 TREES, LEAF, TRIED = 100, 5, 0.5
 BAG, ODDS = 0.632, 5.0  # share of the links that a tree sees, and non-links for each of them
 EDGE = 1e-3  # votes nearer to 0 or 1 count as so near
-PRIOR, RIDGE = (0.6, 0.5), 300.0  # of the weights of model and expert, see benchmarks/blend.py
+PRIOR, RIDGE = (0.6, 0.5), 300.0  # of the weights of model and expert, where visible pairs are left out
+FOLD_PRIOR, FOLD_RIDGE = (0.6, 0.6), 3.0  # the same on folds, see benchmarks/blend.py
+SHARES, LOYAL = np.array([0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99]), 3.0  # of nodes without visible links that have one
 STEADY = 0.5  # weight of the expert beside a model that cannot say what it thinks of a pair without its link
 
 
@@ -67,6 +73,7 @@ class Expert:
         features = self.near.features(sample.pairs)
         self.bare = features[:, BARE] == 0.0
         self.trees, self.left_out = _grow(features, sample.linked)
+        self.lost = share_lost(graph, self.near.degree)
         self.alone = self.combine(None)
 
     def log_odds(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -77,15 +84,25 @@ class Expert:
 
     def combine(self, own: np.ndarray | None) -> tuple[Weights, Weights]:
         """Weights for pairs whose ends have other links, and for the rest; ``own`` is what the model says, left out."""
-        usual = self._weights(~self.bare, own)
-        enough = self.sample.linked[self.bare].sum() >= MIN_LINKS
-        return usual, self._weights(self.bare, None) if enough else usual
+        usual = ~self.bare
+        columns = [self.left_out] if own is None else [own, self.left_out]
+        found = self._logistic(np.column_stack(columns), usual, (1.0,) if own is None else PRIOR)
+        return self.beside(Weights(found[0], 0.0 if own is None else found[1], found[-1]))
 
-    def _weights(self, some: np.ndarray, own: np.ndarray | None) -> Weights:
-        columns = [self.left_out[some]] if own is None else [own[some], self.left_out[some]]
-        prior = np.array(PRIOR if own is not None else (1.0,))
-        found = _logistic(np.column_stack(columns), self.sample.linked[some], self.sample.weight[some], prior)
-        return Weights(found[0], 0.0 if own is None else found[1], found[-1])
+    def beside(self, usual: Weights) -> tuple[Weights, Weights]:
+        """The usual weights, and those of pairs with a bare end, as probable as ``lost`` says."""
+        linked = self.sample.linked[self.bare]
+        if min(linked.sum(), len(linked) - linked.sum()) < MIN_LINKS:
+            return usual, usual
+        found = self._logistic(self.left_out[:, None], self.bare, (1.0,), 1.0 / self.lost)
+        return usual, Weights(found[0], 0.0, found[1])
+
+    def _logistic(
+        self, design: np.ndarray, some: np.ndarray, prior: tuple[float, ...], nonlinks: float = 1.0
+    ) -> np.ndarray:
+        linked = self.sample.linked[some]
+        weight = self.sample.weight[some] * np.where(linked > 0, 1.0, nonlinks)
+        return _logistic(design[some], linked, weight, np.array(prior), RIDGE)
 
     def blend(self, pairs: np.ndarray, weights: tuple[Weights, Weights]) -> Blend:
         """What the weights make of some pairs; a neighbourhood as pairs have it on average counts for nothing."""
@@ -141,7 +158,43 @@ def _log_odds(votes: np.ndarray) -> np.ndarray:
     return np.asarray(logit(np.clip(votes, EDGE, 1 - EDGE)))
 
 
-def _logistic(design: np.ndarray, y: np.ndarray, weight: np.ndarray, prior: np.ndarray) -> np.ndarray:
+def share_lost(graph: Graph, degree: np.ndarray) -> float:
+    """The share of nodes without visible links that have hidden ones, which the only link of a node stands for.
+
+    One that has lost its link to hiding has that hidden dyad beside the usual number, h = 1 + Poisson(m), with m that
+    of nodes with links, and is h / m times as likely to have so many as one that never had a link. Where this tells
+    nothing, as few have lost one as the prior (1 - share)^LOYAL allows.
+    """
+    both = graph.hidden + graph.hidden.T
+    hidden, none = np.diff(sparse.csr_array(both).indptr), degree == 0
+    if not none.any() or none.all() or not hidden[~none].any():
+        return float(SHARES[0])
+    ratio = hidden[none] / hidden[~none].mean()
+    evidence = [np.log1p(s * (ratio - 1)).sum() + LOYAL * np.log1p(-s) for s in SHARES]
+    return float(SHARES[int(np.argmax(evidence))])
+
+
+def weigh_folds(own: np.ndarray, said: np.ndarray, linked: np.ndarray, weight: np.ndarray) -> Weights:
+    """Weights of model and expert from pairs that neither has seen; one alone where both together do not fit better.
+
+    Examples
+    --------
+    >>> own, linked = np.array([-2.0, -1.0, 1.0, 2.0] * 50), np.array([0.0, 0.0, 1.0, 1.0] * 50)
+    >>> found = weigh_folds(own, np.zeros(200), linked, np.ones(200))
+    >>> bool(found.model > 1.0)
+    True
+    """
+    both = Weights(*_logistic(np.column_stack([own, said]), linked, weight, np.array(FOLD_PRIOR), FOLD_RIDGE))
+    model, expert = (_logistic(x[:, None], linked, weight, np.ones(1), FOLD_RIDGE) for x in (own, said))
+
+    def loss(w: Weights) -> float:
+        eta = w.intercept + w.model * own + w.expert * said
+        return float((weight * (np.logaddexp(0.0, eta) - linked * eta)).sum())
+
+    return min(both, Weights(model[0], model[1], 0.0), Weights(expert[0], 0.0, expert[1]), key=loss)
+
+
+def _logistic(design: np.ndarray, y: np.ndarray, weight: np.ndarray, prior: np.ndarray, ridge: float) -> np.ndarray:
     """Intercept and weights of at least 0, drawn to ``prior``."""
     from scipy.optimize import minimize
 
@@ -150,8 +203,8 @@ def _logistic(design: np.ndarray, y: np.ndarray, weight: np.ndarray, prior: np.n
     def loss(beta: np.ndarray) -> tuple[float, np.ndarray]:
         eta, away = x @ beta, beta[1:] - prior
         slope = x.T @ (weight * (expit(eta) - y))
-        slope[1:] += RIDGE * away
-        return float((weight * (np.logaddexp(0.0, eta) - y * eta)).sum() + 0.5 * RIDGE * (away**2).sum()), slope
+        slope[1:] += ridge * away
+        return float((weight * (np.logaddexp(0.0, eta) - y * eta)).sum() + 0.5 * ridge * (away**2).sum()), slope
 
     bounds = [(None, None), *[(0.0, None)] * len(prior)]
     return np.asarray(minimize(loss, np.append(0.0, prior), jac=True, bounds=bounds, method="L-BFGS-B").x)
@@ -168,11 +221,11 @@ def visible_nonlinks(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     n = graph.n_nodes
     wanted = min(max(FEWEST_NONLINKS, NONLINKS * graph.n_links), MAX_NONLINKS)
     few = n * (n - 1) <= 4 * wanted
-    pairs = np.argwhere(~np.eye(n, dtype=bool)) if few else rng.integers(0, n, (3 * wanted, 2))
+    pairs = np.argwhere(~np.eye(n, dtype=bool)) if few else random_ends(graph, 3 * wanted, rng)
     low, high = pairs.T if graph.directed else (np.minimum(*pairs.T), np.maximum(*pairs.T))
     pairs = np.column_stack(np.divmod(distinct(low * n + high), n))
     taken = graph.links.astype(bool) + graph.hidden
-    free = (pairs[:, 0] != pairs[:, 1]) & ~np.asarray(taken[pairs[:, 0], pairs[:, 1]]).ravel()
+    free = graph.is_possible(pairs) & ~np.asarray(taken[pairs[:, 0], pairs[:, 1]]).ravel()
     return _some(pairs[free], wanted, rng)
 
 

@@ -48,9 +48,10 @@ def community_table(
     common = enriched_values(z, graph.attributes)
     table = []
     for k, size in enumerate(sizes(member).tolist()):
-        order, tightness = _tightest_first(columns, degrees, k, graph.directed)
+        partners = _partners_inside(graph, entries(columns, k)[0])
+        order, tightness = _tightest_first(columns, degrees, k, partners)
         links = int(entries(degrees, k)[1].sum()) // 2
-        dyads = size * (size - 1) - int(unseen[k]) if graph.directed else (size * (size - 1) - int(unseen[k])) // 2
+        dyads = (int(partners.sum()) - int(unseen[k]) * (2 if graph.directed else 1)) // 2
         table.append(
             Community(
                 number=k,
@@ -70,13 +71,20 @@ def community_table(
     return table
 
 
-def _tightest_first(columns, degrees, k: int, directed: bool) -> tuple[list[int], list[float]]:
+def _partners_inside(graph: Graph, members: np.ndarray) -> np.ndarray:
+    """How many links each member could have to others: both ways when directed, to the other kind in two modes."""
+    if graph.second_kind is None:
+        return np.full(len(members), (len(members) - 1) * (2 if graph.directed else 1))
+    second = graph.second_kind[members]
+    return np.where(second, (~second).sum(), second.sum())
+
+
+def _tightest_first(columns, degrees, k: int, partners: np.ndarray) -> tuple[list[int], list[float]]:
     """Members of a community by the share of the others they are linked with."""
     members, _ = entries(columns, k)
     linked, degree = entries(degrees, k)
     count = dict(zip(linked.tolist(), degree.tolist()))
-    most = max(1, (len(members) - 1) * (2 if directed else 1))
-    share = np.array([count.get(i, 0.0) / most for i in members.tolist()])
+    share = np.array([count.get(i, 0.0) for i in members.tolist()]) / np.maximum(partners, 1)
     order = np.lexsort((members, -share))
     return members[order].tolist(), share[order].tolist()
 

@@ -36,6 +36,7 @@ class Summary:
     n_dyads: int
     n_hidden: int
     directed: bool
+    kinds: list[str]  # the two kinds of nodes of a two-mode network, else nothing
     values: tuple[float, float] | None  # least and largest link value, unless all are 1
     n_communities: int
     n_overlapping: int  # nodes in two communities or more
@@ -59,6 +60,7 @@ class Nodes:
     certainty: list[list[int]] | None  # how probable each membership is, in percent, unless all are certain
     first: dict[int, tuple[int, float]]  # of nodes in none, the community they would join first and its probability
     attributes: dict[str, tuple[list[str], list[int]]]  # values, and a code for each node, -1 where unknown
+    second: list[int] | None  # 1 for nodes of the second kind, where there are two
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ def summarise(model, z: sparse.csr_array) -> Summary:
         n_dyads=graph.n_dyads,
         n_hidden=graph.n_hidden,
         directed=graph.directed,
+        kinds=list(graph.kind_names),
         values=(float(data.min()), float(data.max())) if valued else None,
         n_communities=z.shape[1],
         n_overlapping=int((count > 1).sum()),
@@ -168,8 +171,14 @@ def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = (), p
         weights=None if whole else rows(z, values=True),
         certainty=_certainty(z, proba),
         first={graph.index(c.node): (c.community, round(c.probability, 4)) for c in choices},
-        attributes={name: _coded(column) for name, column in graph.attributes.items()},
+        attributes={name: _coded(column) for name, column in _columns(graph).items()},
+        second=None if graph.second_kind is None else graph.second_kind.astype(int).tolist(),
     )
+
+
+def _columns(graph) -> dict:
+    """The attributes, and the kinds of nodes where there are two."""
+    return dict(graph.attributes) if graph.kinds is None else {"kind": graph.kinds, **graph.attributes}
 
 
 def _certainty(z: sparse.csr_array, proba) -> list[list[int]] | None:

@@ -196,7 +196,7 @@ def plot_levels(model, ax=None):
     Parameters
     ----------
     model : fitted estimator
-        One that has ``levels()``: a KLafter on its dense engine.
+        One that has ``levels()``: a KLafter.
     ax : matplotlib Axes, optional
 
     Returns

@@ -41,8 +41,18 @@ def report(model, path, *, held=None, title: str | None = None) -> Path:
     >>> report(model, "karate.html").name  # doctest: +SKIP
     'karate.html'
     """
-    check_place(path)
+    check_page(path)
     return write_page(render(gather(model, held, title)), path)
+
+
+def check_page(path) -> None:
+    """Refuse a place that cannot be written to, or a name under which nothing would open the page."""
+    if Path(path).suffix.lower() not in (".html", ".htm", ""):
+        raise ValueError(
+            f"A report is a web page, which {Path(path).name!r} does not say. Use a name that ends in .html; a browser "
+            "prints it as PDF."
+        )
+    check_place(path)
 
 
 def render(facts: Facts) -> str:

@@ -16,6 +16,10 @@ import numpy as np
 from klafter.models.results.cover import pattern
 from klafter.report.layout_kernels import lay_out
 
+SHAPE = np.array([1.27, 1.0])  # of the drawing on a wide screen
+FLIPS = np.array([[1, 1], [-1, 1], [1, -1], [-1, -1]])
+TURNS = [np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in np.linspace(0, np.pi, 90, endpoint=False)]
+
 
 def force_layout(links, memberships, *, n_steps: int = 250, random_state: int = 0) -> np.ndarray:
     """Positions of the nodes, (n, 2), centred, half of them within 0.5 of the centre.
@@ -51,10 +55,23 @@ def _rows(matrix) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _unit(x: np.ndarray) -> np.ndarray:
-    """Centred, the longest direction lying flat, half of the nodes within 0.5."""
-    x = x - np.median(x, axis=0)
-    x = x @ np.linalg.svd(x, full_matrices=False)[2].T
+    """Centred, turned so that it fills a drawing that is wider than high, half of the nodes within 0.5."""
+    x = _drawn_in(x - np.median(x, axis=0))
+    x = x @ min(TURNS, key=lambda turn: max(np.ptp(x @ turn, axis=0) / SHAPE))
+    x = x * max(FLIPS, key=lambda flip: _free_corner(x * flip))
     return x / max(2 * float(np.median(np.linalg.norm(x, axis=1))), 1e-9)
+
+
+def _free_corner(x: np.ndarray) -> float:
+    """Distance of the nearest node to the corner below on the right, where the page has its buttons."""
+    return float(np.linalg.norm(x - x.max(axis=0), axis=1).min())
+
+
+def _drawn_in(x: np.ndarray) -> np.ndarray:
+    """Nodes farther out than most, as chains of links are, come nearer and stay farthest: r to q (1 + log(r/q))."""
+    r = np.linalg.norm(x, axis=1)
+    q = max(float(np.quantile(r, 0.8)), 1e-9)
+    return x * np.where(r > q, (1 + np.log(np.maximum(r, q) / q)) * q / np.maximum(r, q), 1.0)[:, None]
 
 
 def spacing(x: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from klafter.report.palette import COLOURS
 from klafter.report.tree import level_tree
 
 MOST = 40  # communities of a level on the slider
+LARGE = 10_000  # nodes beyond which levels that are not known yet are left out: they take as long as a fit
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class LevelFacts:
 
 def describe_levels(model, colours: list[str]) -> list[LevelFacts]:
     """The levels of a model, finest first; none where there is one only. ``colours`` are those of the level shown."""
+    if model.graph_.n_nodes > LARGE and not model._knows_levels():
+        return []
     levels = [level for level in model.levels() if level.n_communities <= MOST or level.shown]
     if len(levels) < 2:
         return []

@@ -35,9 +35,15 @@ def matrices(model, z: sparse.csr_array) -> Matrices | None:
         order.tolist(),
         first[order].tolist(),
         np.round(255 * np.sqrt(links / max(links.max(initial=0.0), 1e-300))).astype(np.uint8),
-        graph.hidden.toarray().astype(bool)[np.ix_(order, order)],
+        _unseen(graph)[np.ix_(order, order)],
         np.round(255 * probabilities(model)).astype(np.uint8)[np.ix_(order, order)],
     )
+
+
+def _unseen(graph) -> np.ndarray:
+    """Dyads that nobody observed, and pairs that are none."""
+    hidden = graph.hidden.toarray().astype(bool)
+    return hidden if graph.second_kind is None else hidden | (graph.second_kind[:, None] == graph.second_kind)
 
 
 def community_order(z: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:

@@ -82,7 +82,7 @@ def _close_pairs(graph, communities: list[Community], most: int) -> np.ndarray:
     keys = np.sort(np.concatenate(blocks))
     pairs = np.column_stack(np.divmod(keys[np.diff(keys, prepend=-1) > 0], n))
     pairs = np.concatenate([pairs, pairs[:, ::-1]]) if graph.directed else pairs
-    free = np.asarray(graph.links[pairs[:, 0], pairs[:, 1]]).ravel() == 0
+    free = (np.asarray(graph.links[pairs[:, 0], pairs[:, 1]]).ravel() == 0) & graph.is_possible(pairs)
     return pairs[free][:most]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from klafter import __version__
+from klafter.models.results.effects import effect_words
 from klafter.report.communities import Community
 from klafter.report.fit import Count, Run
 
@@ -17,19 +18,20 @@ def summary_sentences(model, communities: list[Community], runs: list[Run], coun
     return [
         _network(model.graph_),
         _method(model, communities, runs),
+        *_attributes(model),
         *_communities(model, communities),
         *_trust(model, communities, runs, counts),
     ]
 
 
 def _network(graph) -> str:
-    kind = "directed links" if graph.directed else "links"
+    kind = "directed links" if graph.directed else "links across" if graph.kinds is not None else "links"
     share = f" (density {graph.n_links / graph.n_dyads:.2g})" if graph.n_dyads else ""
     data = graph.links.data
     valued = len(data) and (data != 1).any()
     share += f", with values from {data.min():.3g} to {data.max():.3g}" if valued else ""
     hidden = f"; {graph.n_hidden:,} pairs were not observed" if graph.n_hidden else ""
-    return f"The network has {graph.n_nodes:,} nodes and {graph.n_links:,} {kind}{share}{hidden}."
+    return f"The network has {graph.count_nodes()} and {graph.n_links:,} {kind}{share}{hidden}."
 
 
 def _method(model, communities: list[Community], runs: list[Run]) -> str:
@@ -40,6 +42,16 @@ def _method(model, communities: list[Community], runs: list[Run]) -> str:
     found = f"{_number(len(communities), 'community', 'communities')}" if communities else "no communities"
     tool = f"{type(model).__name__}{link} (klafter {__version__}{''.join(f', {part}' for part in how)})"
     return f"{tool} found {found}{_coarser(model, runs)}."
+
+
+def _attributes(model) -> list[str]:
+    """How much attributes count, if any were used."""
+    effects = getattr(model, "attribute_effects_", None)
+    if effects is None:
+        return []
+    return [
+        f"Attributes count beside communities, which are what they do not explain: {'; '.join(effect_words(effects))}."
+    ]
 
 
 def _coarser(model, runs: list[Run]) -> str:

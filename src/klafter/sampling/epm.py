@@ -101,7 +101,7 @@ class EPMEngine:
     def _draw_nodes(self, graph, state: State, by_node, active, rng) -> State:
         phi, shape, rate = state.loadings.copy(), state.shape.copy(), state.rate.copy()
         priors = _floats(self.shape_prior + self.rate_prior)
-        kernels.draw_loadings(graph.dyads.hidden_out, by_node, active, phi, shape, rate, priors, rng)
+        kernels.draw_loadings(graph.dyads, by_node, active, phi, shape, rate, priors, rng)
         return state._replace(loadings=phi, shape=shape, rate=rate)
 
     def _draw_communities(self, graph, state: State, by_pair, rng) -> State:
@@ -193,8 +193,12 @@ class EPMEngine:
 
 def pair_exposure(graph, phi: np.ndarray) -> np.ndarray:
     """theta_kl = sum over observed pairs i != j of phi_ik phi_jl, halved on the diagonal."""
-    total = phi.sum(axis=0)
-    theta = np.outer(total, total) - phi.T @ phi
+    if graph.second_kind is None:
+        total = phi.sum(axis=0)
+        theta = np.outer(total, total) - phi.T @ phi
+    else:
+        theta = np.outer(phi[graph.second_kind].sum(axis=0), phi[~graph.second_kind].sum(axis=0))
+        theta = theta + theta.T
     if graph.hidden.nnz:
         theta -= phi.T @ (graph.hidden.astype(float) @ phi)
     np.fill_diagonal(theta, theta.diagonal() / 2)

@@ -73,21 +73,26 @@ def split_tokens(links, phi, reach, affinities, binary, rng):
 
 
 @kernel
-def draw_loadings(hidden, by_node, affinities, phi, shape, rate, priors, rng):
+def draw_loadings(dyads, by_node, affinities, phi, shape, rate, priors, rng):
     """Node by node a_i (phi_i integrated out), phi_i ~ Gamma(a_i + m_ik, c_i + s_k), then c_i; all in place.
 
-    s_k = sum over observed j of (phi_j L)_k. Columns beyond those of ``affinities`` have no weight: s_k = 0.
+    s_k = sum over observed j of (phi_j L)_k, of the other kind where there are two. Columns beyond those of
+    ``affinities`` have no weight: s_k = 0.
     """
     n, n_roles = phi.shape
     n_active = affinities.shape[0]
-    others, exposure, total = np.zeros(n_active), np.zeros(n_roles), np.zeros(n_active)
+    hidden, kind, two = dyads.hidden_out, dyads.second_kind, len(dyads.second_kind) > 0
+    others, exposure, total = np.zeros(n_active), np.zeros(n_roles), np.zeros((2, n_active))
     for i in range(n):
+        mine = kind[i] if two else 0
         for k in range(n_active):
-            total[k] += phi[i, k]
+            total[mine, k] += phi[i, k]
     for i in range(n):
+        mine = kind[i] if two else 0
+        theirs = 1 - mine if two else 0
         for k in range(n_active):
-            others[k] = total[k] - phi[i, k]
-            total[k] -= phi[i, k]
+            total[mine, k] -= phi[i, k]
+            others[k] = total[theirs, k]
         for p in range(hidden.start[i], hidden.start[i + 1]):
             for k in range(n_active):
                 others[k] -= phi[hidden.node[p], k]
@@ -106,7 +111,7 @@ def draw_loadings(hidden, by_node, affinities, phi, shape, rate, priors, rng):
             phi[i, k] = rng.standard_gamma(shape[i] + tokens) / (rate[i] + exposure[k])
             load += phi[i, k]
         for k in range(n_active):
-            total[k] += phi[i, k]
+            total[mine, k] += phi[i, k]
         rate[i] = max(rng.standard_gamma(priors[2] + n_roles * shape[i]) / (priors[3] + load), 1e-300)
 
 

@@ -33,6 +33,7 @@ class Blocks(NamedTuple):
     """Sizes of blocks, and for pairs of blocks the links C, the observed dyads D and the log evidence of both."""
 
     size: np.ndarray  # (labels,) int64
+    n_second: np.ndarray  # (labels,) int64, members of the second kind
     links: np.ndarray  # (labels, labels)
     pairs: np.ndarray
     evidence: np.ndarray
@@ -58,7 +59,9 @@ def evidence(law, c, d):
 def empty_blocks(labels):
     """Room for some labels, all empty."""
     shape = (labels, labels)
-    return Blocks(np.zeros(labels, np.int64), np.zeros(shape), np.zeros(shape), np.zeros(shape))
+    return Blocks(
+        np.zeros(labels, np.int64), np.zeros(labels, np.int64), np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    )
 
 
 @kernel
@@ -68,6 +71,7 @@ def grow(blocks):
     bigger = empty_blocks(2 * labels)
     for k in range(labels):
         bigger.size[k] = blocks.size[k]
+        bigger.n_second[k] = blocks.n_second[k]
         for l in range(labels):
             bigger.links[k, l] = blocks.links[k, l]
             bigger.pairs[k, l] = blocks.pairs[k, l]
@@ -84,12 +88,16 @@ def count_row(rows, i, z, step, out):
 
 
 @kernel
-def ties(dyads, i, z, size):
+def node_counts(dyads, i, z, blocks):
     """s_l and t_l, links and observed dyads between node i (in no block now) and each block; rows: out, in."""
+    size, kind = blocks.size, dyads.second_kind
     s = np.zeros((2, len(size)))
     t = np.zeros((2, len(size)))
     for l in range(len(size)):
-        t[0, l] = t[1, l] = size[l]
+        within = 0
+        if len(kind):
+            within = blocks.n_second[l] if kind[i] else size[l] - blocks.n_second[l]
+        t[0, l] = t[1, l] = size[l] - within
     count_row(dyads.links_out, i, z, 1.0, s[0])
     count_row(dyads.links_in, i, z, 1.0, s[1])
     count_row(dyads.hidden_out, i, z, -1.0, t[0])
@@ -98,8 +106,16 @@ def ties(dyads, i, z, size):
 
 
 @kernel
+def count_member(dyads, blocks, i, k, step):
+    """Add node i to the size of block k, or take it away."""
+    blocks.size[k] += step
+    if len(dyads.second_kind):
+        blocks.n_second[k] += step * dyads.second_kind[i]
+
+
+@kernel
 def shift(directed, law, blocks, k, s, t, sign):
-    """Add (sign 1.0) or take away (sign -1.0) a node with ties s, t to block k."""
+    """Add (sign 1.0) or take away (sign -1.0) a node with counts s, t to block k."""
     for l in range(len(blocks.size)):
         blocks.links[k, l] += sign * s[0, l]
         blocks.pairs[k, l] += sign * t[0, l]
@@ -112,11 +128,11 @@ def shift(directed, law, blocks, k, s, t, sign):
 
 @kernel
 def leave(dyads, law, blocks, z, i):
-    """Take node i out of its block; its ties to all blocks."""
+    """Take node i out of its block; its counts with all blocks."""
     k = z[i]
     z[i] = -1
-    blocks.size[k] -= 1
-    s, t = ties(dyads, i, z, blocks.size)
+    count_member(dyads, blocks, i, k, -1)
+    s, t = node_counts(dyads, i, z, blocks)
     shift(dyads.directed, law, blocks, k, s, t, -1.0)
     return s, t
 
@@ -125,7 +141,7 @@ def leave(dyads, law, blocks, z, i):
 def enter(dyads, law, blocks, z, i, k, s, t):
     """Put node i into block k."""
     z[i] = k
-    blocks.size[k] += 1
+    count_member(dyads, blocks, i, k, 1)
     shift(dyads.directed, law, blocks, k, s, t, 1.0)
 
 
@@ -135,14 +151,14 @@ def tally(dyads, law, z, labels):
     blocks = empty_blocks(labels)
     placed = np.zeros(len(z), np.int64) - 1
     for i in range(len(z)):
-        s, t = ties(dyads, i, placed, blocks.size)
+        s, t = node_counts(dyads, i, placed, blocks)
         enter(dyads, law, blocks, placed, i, z[i], s, t)
     return blocks
 
 
 @kernel
 def join_gain(directed, law, blocks, k, s, t):
-    """Rise of the log likelihood when a node with ties s, t joins block k (Kemp et al. 2006, collapsed)."""
+    """Rise of the log likelihood when a node with counts s, t joins block k (Kemp et al. 2006, collapsed)."""
     gain = 0.0
     for l in range(len(blocks.size)):
         if blocks.size[l] == 0:
@@ -189,7 +205,7 @@ def gibbs(dyads, law, blocks, z, concentration, rng):
         s, t = leave(dyads, law, blocks, z, i)
         if empty_label(blocks) < 0:
             blocks = grow(blocks)
-            s, t = ties(dyads, i, z, blocks.size)
+            s, t = node_counts(dyads, i, z, blocks)
         new = empty_label(blocks)
         log_weight = np.zeros(len(blocks.size))
         for k in range(len(blocks.size)):

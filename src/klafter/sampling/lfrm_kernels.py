@@ -11,7 +11,7 @@ from klafter.core.workspace import open_workspace, refresh_column, refresh_effec
 from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.sampling.membership_kernels import exchange
 from klafter.sampling.weights_kernels import draw_parameters
-from klafter.search.dense.flip_bounds import flip_hopeful, new_screen, relist
+from klafter.search.dense.flip_bounds import flip_may_gain, new_flip_bounds, update_held
 from klafter.search.dense.flip_kernels import draw_thresholds, flip_row
 
 
@@ -24,7 +24,7 @@ def draw_weight(ws, precision, rng):
 
 @bare
 def draw_community(ws, k, rng):
-    """Fresh weights from the prior between slot k and all living communities, and the pulls of the slot."""
+    """Fresh weights from the prior between slot k and all living communities, and the effects of the slot."""
     directed, priors = ws.directed, ws.priors
     for m in range(ws.w.shape[0]):
         if ws.size[m] == 0 and m != k:
@@ -127,21 +127,21 @@ def visit(ws, fresh, rooms, scratch, rng):
 def sample_many(ws, fresh, rng):
     """The same for many communities."""
     k = ws.z.shape[0]
-    return visit_many(ws, fresh, np.empty((2, k)), new_screen(ws), np.empty((2, k), np.int64), rng)
+    return visit_many(ws, fresh, np.empty((2, k)), new_flip_bounds(ws), np.empty((2, k), np.int64), rng)
 
 
 @bare
-def visit_many(ws, fresh, rooms, screen, scratch, rng):
+def visit_many(ws, fresh, rooms, flip_bounds, scratch, rng):
     full, thresholds = 0, rooms[0]
     for i in range(ws.n):
         load_rows(ws, i)
         draw_thresholds(ws, i, thresholds, rng)
-        flip_hopeful(ws, i, thresholds, screen)
+        flip_may_gain(ws, i, thresholds, flip_bounds)
         if ws.counts:
             exchange(ws, i, rooms, rng)
         if not sample_private(ws, i, fresh[i], scratch, rng):
             full += 1
-        relist(ws, i, screen)
+        update_held(ws, i, flip_bounds)
     return full
 
 

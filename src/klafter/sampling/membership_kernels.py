@@ -20,26 +20,26 @@ CLIP = 500.0
 
 
 @bare
-def draw_flips(ws, i, chances, scratch, rng):
-    """Every z_ik in turn by Gibbs; chances[k, i] grows by half the probability that it is 1."""
+def draw_flips(ws, i, proba, scratch, rng):
+    """Every z_ik in turn by Gibbs; proba[k, i] grows by half the probability that it is 1."""
     for k in range(ws.z.shape[0]):
         held = ws.z[k, i] == 1
         if ws.size[k] - np.int64(ws.z[k, i]) == 0:  # nobody else holds it
-            chances[k, i] += 0.5 * ws.z[k, i]
+            proba[k, i] += 0.5 * ws.z[k, i]
             continue
         gain = flip_gain(ws, i, k, scratch)
         flips = 1.0 / (1.0 + math.exp(min(max(-gain, -CLIP), CLIP)))
-        chances[k, i] += 0.5 * (1.0 - flips if held else flips)
+        proba[k, i] += 0.5 * (1.0 - flips if held else flips)
         if rng.random() < flips:
             apply_flip(ws, i, k)
 
 
 @bare
-def draw_exchange(ws, i, chances, weights, scratch, rng):
-    """An exchange; chances[k, i] grows by half the probability of z_ik = 1 after it."""
+def draw_exchange(ws, i, proba, weights, scratch, rng):
+    """An exchange; proba[k, i] grows by half the probability of z_ik = 1 after it."""
     leave = open_exchange(ws, i, weights, scratch, rng)
     for k in range(ws.z.shape[0]):
-        chances[k, i] += 0.5 * (ws.z[k, i] + weights[k])
+        proba[k, i] += 0.5 * (ws.z[k, i] + weights[k])
     close_exchange(ws, i, leave, weights, rng)
 
 
@@ -104,28 +104,28 @@ def shared_at_random(ws, i, rng):
 
 
 @bare
-def draw_rows(ws, chances, weights, scratch, rng):
+def draw_rows(ws, proba, weights, scratch, rng):
     for i in range(ws.n):
         load_rows(ws, i)
-        draw_flips(ws, i, chances, scratch, rng)
-        draw_exchange(ws, i, chances, weights, scratch, rng)
+        draw_flips(ws, i, proba, scratch, rng)
+        draw_exchange(ws, i, proba, weights, scratch, rng)
         refresh_effects(ws, i)
 
 
 @inner
-def draw_all_rows(ws, chances, rng):
-    draw_rows(ws, chances, np.empty(ws.z.shape[0]), np.empty(ws.z.shape[0]), rng)
+def draw_all_rows(ws, proba, rng):
+    draw_rows(ws, proba, np.empty(ws.z.shape[0]), np.empty(ws.z.shape[0]), rng)
 
 
 @kernel
-def sweep_memberships(problem, state, chances, rng):
-    """Every node's row, in place, given all parameters; (K, n) ``chances`` grow by the probabilities."""
-    draw_all_rows(open_workspace(problem, state), chances, rng)
+def sweep_memberships(problem, state, proba, rng):
+    """Every node's row, in place, given all parameters; (K, n) ``proba`` grow by the probabilities."""
+    draw_all_rows(open_workspace(problem, state), proba, rng)
 
 
 @kernel
-def sweep_fixed(problem, state, chances, rng):
+def sweep_fixed(problem, state, proba, rng):
     """The same, then all parameters."""
     ws = open_workspace(problem, state)
-    draw_all_rows(ws, chances, rng)
+    draw_all_rows(ws, proba, rng)
     draw_parameters(ws, rng)

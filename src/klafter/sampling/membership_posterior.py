@@ -20,7 +20,7 @@ def membership_posterior(problem: Problem, state: State, rng: np.random.Generato
     problem, state = at_temperature_one(problem), copy_state(state)
     n_sweeps = SWEEPS if problem.dyads.n <= MANY else LARGE_SWEEPS
     for n_more in (BURN, n_sweeps):
-        chances = np.zeros(state.z.shape)
+        proba = np.zeros(state.z.shape)
         for _ in range(n_more):
-            sweep_fixed(problem, state, chances, rng)
-    return np.ascontiguousarray(chances.T) / n_sweeps
+            sweep_fixed(problem, state, proba, rng)
+    return np.ascontiguousarray(proba.T) / n_sweeps

@@ -85,8 +85,8 @@ class MMSBEngine:
 
     def _sweep(self, graph, state: State, rng) -> State:
         roles, counts = state.roles.copy(), kernels.Counts(*(c.copy() for c in state.counts))
-        dyads, prior = graph.dyads, (float(self.prior[1]), float(self.prior[0]))
-        kernels.sweep(dyads.directed, dyads.links_out, dyads.hidden_out, roles, counts, prior, state.alpha, rng)
+        prior = (float(self.prior[1]), float(self.prior[0]))
+        kernels.sweep(graph.dyads, roles, counts, prior, state.alpha, rng)
         return state._replace(roles=roles, counts=counts)
 
     def _draw_alpha(self, state: State, rng) -> float:
@@ -101,7 +101,7 @@ class MMSBEngine:
     def log_posterior(self, graph, state: State) -> float:
         """log p(y, roles, alpha), up to a constant."""
         c1, c0 = self.prior
-        links = betaln(c1 + state.counts.ties[1], c0 + state.counts.ties[0]) - betaln(c1, c0)
+        links = betaln(c1 + state.counts.role_pairs[1], c0 + state.counts.role_pairs[0]) - betaln(c1, c0)
         total = log_proportions(state.counts.shares, state.alpha)
         total += links.sum() if state.directed else np.triu(links).sum()
         if self.alpha is None:
@@ -111,7 +111,7 @@ class MMSBEngine:
 
     def draw(self, graph, state: State) -> LinearDraw:
         """Posterior means of pi and eta given the roles."""
-        none, some = state.counts.ties
+        none, some = state.counts.role_pairs
         c1, c0 = self.prior
         return LinearDraw(self._proportions(state), (some + c1) / (some + none + c0 + c1))
 

@@ -13,7 +13,7 @@ class Counts(NamedTuple):
     """What the roles add up to: by node and role, and by value of the dyad and pair of roles."""
 
     shares: np.ndarray  # (n, K): n_ik, dyads in which node i plays role k
-    ties: np.ndarray  # (2, K, K): tau^y_kl; both ways when undirected
+    role_pairs: np.ndarray  # (2, K, K): tau^y_kl; both ways when undirected
 
 
 @kernel
@@ -32,14 +32,14 @@ def holds(rows, p, i, j):
 
 @kernel
 def update(counts, probability, prior, directed, y, k, l, step):
-    """Add ``step`` to tau^y_kl and refresh the chance of both values, (tau^y_kl + c_y) / (tau_kl + c_0 + c_1)."""
-    ties = counts.ties
-    ties[y, k, l] += step
+    """Add ``step`` to tau^y_kl and refresh the probability of both values, (tau^y_kl + c_y) / (tau_kl + c_0 + c_1)."""
+    role_pairs = counts.role_pairs
+    role_pairs[y, k, l] += step
     if not directed and k != l:
-        ties[y, l, k] += step
-    total = ties[0, k, l] + ties[1, k, l] + prior[0] + prior[1]
+        role_pairs[y, l, k] += step
+    total = role_pairs[0, k, l] + role_pairs[1, k, l] + prior[0] + prior[1]
     for v in range(2):
-        probability[v, k, l] = (ties[v, k, l] + prior[v]) / total
+        probability[v, k, l] = (role_pairs[v, k, l] + prior[v]) / total
         if not directed:
             probability[v, l, k] = probability[v, k, l]
 
@@ -57,7 +57,7 @@ def pick(weight, total, rng):
 
 @kernel
 def draw_roles(probability, mine, theirs, alpha, weight, rng):
-    """(s, r) in proportion to (n_ik + alpha) chance_kl (n_jl + alpha): s first, then r given s."""
+    """(s, r) in proportion to (n_ik + alpha) p_kl (n_jl + alpha): s first, then r given s."""
     n_roles, total = len(mine), 0.0
     for k in range(n_roles):
         reach = 0.0
@@ -74,8 +74,9 @@ def draw_roles(probability, mine, theirs, alpha, weight, rng):
 
 
 @kernel
-def sweep(directed, links, hidden, roles, counts, prior, alpha, rng):
+def sweep(dyads, roles, counts, prior, alpha, rng):
     """Resample the roles of every observed dyad, row by row; a role of -1 is not yet counted."""
+    directed, links, hidden, kind = dyads.directed, dyads.links_out, dyads.hidden_out, dyads.second_kind
     n, n_roles = counts.shares.shape
     shares, probability, weight = counts.shares, np.zeros((2, n_roles, n_roles)), np.zeros(n_roles)
     for k in range(n_roles):
@@ -86,7 +87,7 @@ def sweep(directed, links, hidden, roles, counts, prior, alpha, rng):
         at_link, at_hidden = links.start[i], hidden.start[i]
         for j in range(0 if directed else i + 1, n):
             at_link, at_hidden = advance(links, at_link, i, j), advance(hidden, at_hidden, i, j)
-            if i == j or holds(hidden, at_hidden, i, j):
+            if i == j or (len(kind) and kind[i] == kind[j]) or holds(hidden, at_hidden, i, j):
                 continue
             y = 1 if holds(links, at_link, i, j) else 0
             s, r = roles[d, 0], roles[d, 1]

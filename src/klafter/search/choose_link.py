@@ -17,12 +17,13 @@ from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
 from klafter.search.dense.score import score
 from klafter.search.descend import Descent, Recipe, Task
+from klafter.search.moves.failures import Failures
 from klafter.search.moves.flip import sweep
 from klafter.search.restart import restart
-from klafter.search.sparse import fit as large
+from klafter.search.sparse import fit as sparse_fit
 from klafter.search.sparse.state import memberships
 
-CHOICE = (1_000_000,)
+CHOICE = (1_000_000,)  # spawn key: seeds that no restart has
 
 
 class Rival(NamedTuple):
@@ -33,18 +34,18 @@ class Rival(NamedTuple):
 
 
 def search_if_better(
-    graph: Graph, settings: large.Settings, rival: Rival, seeds, callback, stop
-) -> large.Outcome | None:
+    graph: Graph, settings: sparse_fit.Settings, rival: Rival, seeds, callback, stop
+) -> sparse_fit.Outcome | None:
     """What the sparse engine finds, if its score is lower than that of the dense one, or Ctrl-C came."""
-    first, second = np.random.SeedSequence(seeds.entropy, spawn_key=CHOICE).spawn(2)  # restarts have the others
-    found = large.search(settings, graph, callback, large.Task(0, 1, first, None), stop)
+    first, second = np.random.SeedSequence(seeds.entropy, spawn_key=CHOICE).spawn(2)
+    found = sparse_fit.search(settings, graph, callback, sparse_fit.Task(0, 1, first, None), stop)
     if stop.is_set():
         return found
     least = logit_score(found, rival, second, callback, stop)
     return found if stop.is_set() or found.score < least else None
 
 
-def logit_score(found: large.Outcome, rival: Rival, seed, callback, stop) -> float:
+def logit_score(found: sparse_fit.Outcome, rival: Rival, seed, callback, stop) -> float:
     """The score of the dense engine from the cover of the sparse one and, where that is close, from its own start."""
     problem = rival.problem._replace(counts=found.counts)
     z = np.ascontiguousarray(memberships(found.problem, found.state).toarray().T.astype(np.uint8))
@@ -59,6 +60,7 @@ def descend_below(goal: float, problem: Problem, z: np.ndarray, descent: Descent
     """The score of a descent from z, which ends below the goal, or where a few more steps like the last stay above."""
     state = dense.init(problem, descent.rng, z)
     state, value = sweep(problem, state, score(problem, state), descent.rng)
+    descent.failures = Failures()
     here, fall = (problem, state, value), np.inf
     for t in range(descent.recipe.max_iter):
         if descent.stopped() or value < goal or value - SEARCH.link.steps * fall > goal:

@@ -31,8 +31,8 @@ class Effort:
     choice_from: int = setting(300, "nodes from which both links are tried", 100_000)
     dozens: int = setting(50, "nodes up to which the first of three numbers holds")
     hundreds: int = setting(500, "nodes up to which the second of three numbers holds")
-    restarts: tuple[int, ...] = setting((8, 12, 4), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
-    sweeps: tuple[int, ...] = setting((120, 120, 240), "smoothing sweeps of a restart: dozens, hundreds, beyond")
+    restarts: tuple[int, ...] = setting((8, 12, 6), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
+    sweeps: tuple[int, ...] = setting((120, 120, 80), "smoothing sweeps of a restart: dozens, hundreds, beyond")
     sparse_restarts: tuple[int, ...] = setting((6, 6, 4), "restarts of the sparse engine: dozens, hundreds, beyond")
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
     finalists: int = setting(2, "best restarts whose communities are rebuilt", 0)
@@ -115,24 +115,20 @@ class Sparse:
     birth_rounds: int = setting(8, "rounds of flips and weights on the subgraph of a birth", 0)
     exchange_rounds: int = setting(12, "rounds of flips and weights on the subgraph of other proposals", 0)
     disjoint_turns: int = setting(4, "turns in which no two exchanges share a community", 0)
-    changed: float = setting(
-        0.05, "share of its size by which a community must change to be split or merged again", 0.0
-    )
     changed_ends: float = setting(0.5, "changed links for a member that make an update look at a community again")
-    unexplained: float = setting(0.5, "responsibility of the background that makes a link unexplained")
+    unexplained: float = setting(0.5, "responsibility of the background that makes a link unexplained", 0.0)
     overlap: float = setting(0.15, "share of the smaller community in the larger from which a merge is tried", 1.0)
     partners: int = setting(4, "communities that share the members of one that is given up", 0)
     uneven: int = setting(8, "times the smaller beyond which a large community is not merged with it")
     large: int = setting(600, "members of such a large community")
     merge_all: int = setting(300, "communities beyond which only those that changed are merged again")
-    split_edge: float = setting(1.08, "eigenvalue for a split, in units of that of a random graph")
+    split_edge: float = setting(0.54, "eigenvalue for a split, in units of that of a random graph")
     split_certain: float = setting(0.485, "eigenvalue that is enough for a split")
     split_members: int = setting(6, "members of a community that may be split", 2**31)
     reset_communities: int = setting(12, "communities that a reset row may be tried in", 0)
-    worth: float = setting(1e-4, "share of the objective that a round, or a perturbation, must gain")
+    least_gain: float = setting(1e-4, "share of the objective that a round, or a perturbation, must gain")
     drop_covered: float = setting(0.5, "share of members in others of a community that is dropped on trial", 1.0)
-    drop_trials: int = setting(24, "communities dropped on trial, at most", 1)
-    drop_links: int = setting(4_000_000, "links of all these trials together")
+    drop_links: int = setting(4_000_000, "links of all these trials together, of which there is one at least")
     drop_promise: int = setting(15, "rounds to wait for a gain at the present pace", 0)
     even_rounds: int = setting(8, "rounds of flips with equal degree factors", 0)
     free_rounds: int = setting(4, "rounds of flips with free degree factors after these", 0)
@@ -140,7 +136,11 @@ class Sparse:
     regrow_patience: int = setting(4, "trials in vain before regrowing the largest ends", 0)
     regrow_limit: int = setting(1_000, "communities beyond which none is regrown", 0)
     regrow_small: float = setting(0.7, "of the median size: communities that may be pieces of one", 0.0)
-    regrow_weakest: tuple[float, ...] = setting((0.15, 0.3, 0.5, 0.8), "shares of the weakest that are regrown", ())
+    anneal_rounds: int = setting(4, "times that the only search of a fit is annealed at its end, at most", 0)
+    anneal_links: int = setting(10_000_000, "links of all sweeps of annealing together")
+    anneal_sweeps: int = setting(50, "sweeps of an annealing")
+    anneal_heat: float = setting(2.0, "its first temperature, in units of T")
+    combine_rounds: int = setting(2, "times that the best search is given the communities of each other", 0)
 
 
 @dataclass(frozen=True)
@@ -152,9 +152,7 @@ class OffDiagonal:
     entries: int = setting(1_500_000, "entries of the graph in all rounds together")
     gain: float = setting(1e-5, "share of the objective that another round must gain")
     responsibility: float = setting(0.05, "responsibility of the background below which a link is passed over", 0.0)
-    patience: int = setting(8, "communities split in vain before there is any affinity", 1)
-    more_patience: int = setting(64, "communities split in vain once there is one")
-    split_members: int = setting(8, "members that two parts need")
+    patience: int = setting(8, "communities split in vain before a round of splits ends", 1)
     clearly: float = setting(1.5, "times as strong between two parts as inside, where links have no direction")
     background: float = setting(0.5, "share of the links that the background explains before it is split", 2.0)
     background_rest: float = setting(1e-3, "share of itself that it keeps")
@@ -164,9 +162,12 @@ class OffDiagonal:
 class Levels:
     """Coarser covers, and which is shown first."""
 
-    worth: float = setting(2.0, "nats a member of the smaller community gains by being shown apart, on average", 0.0)
+    apart_gain: float = setting(
+        2.0, "nats a member of the smaller community gains by being shown apart, on average", 0.0
+    )
     all_pairs: int = setting(12, "communities up to which all pairs are tried")
     nearest: int = setting(4, "partners of each that are tried beyond")
+    kept: int = setting(2_500_000, "links and memberships of all levels of the sparse engine that are kept")
 
 
 @dataclass(frozen=True)

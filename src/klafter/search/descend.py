@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.objective import data_loss
-from klafter.core.problem import Problem, State
+from klafter.core.problem import Problem, State, n_observed
 from klafter.core.workspace import open_workspace
 from klafter.search.dense import engine as dense
 from klafter.search.dense.score import score
+from klafter.search.moves.failures import Failures
 from klafter.search.progress import Progress, Step, iterate
 
 
@@ -53,8 +54,7 @@ def refit_law(problem: Problem, state: State) -> Problem:
         return problem
     unit = problem._replace(law=problem.law._replace(precision=1.0))
     squares = 2.0 * data_loss(open_workspace(unit, state))
-    n, hidden = problem.dyads.n, len(problem.dyads.hidden_out.node)
-    dyads = n * (n - 1) - hidden
+    dyads = n_observed(problem)
     dyads = dyads if problem.dyads.directed else dyads // 2
     if dyads == 0:
         return problem
@@ -68,6 +68,7 @@ class Descent:
         self.recipe, self.task, self.callback, self.stop = recipe, task, callback, stop
         self.rng = np.random.default_rng(task.seed)
         self.begun = time.perf_counter()
+        self.failures: Failures | None = None
 
     def stopped(self) -> bool:
         return self.stop is not None and self.stop.is_set()
@@ -82,7 +83,9 @@ class Descent:
     def move(self, where: tuple[Problem, State, float]) -> tuple[Problem, State, float]:
         problem, state, value = where
         most, fixed = self.recipe.max_communities, self.recipe.n_communities is not None
-        state, value = dense.step(problem, state, value, self.rng, max_communities=most, fixed=fixed)
+        state, value = dense.step(
+            problem, state, value, self.rng, max_communities=most, fixed=fixed, failures=self.failures
+        )
         other = refit_law(problem, state)
         return other, state, value if other is problem else score(other, state)
 
@@ -100,7 +103,7 @@ class Descent:
             note(t + 1, state, value)
             return self.report("search", t + 1, recipe.max_iter, value, state) or converged
 
-        problem = refit_law(problem, state)
+        problem, self.failures = refit_law(problem, state), Failures()
         value = score(problem, state)
         note(0, state, value)
         n_steps = 0 if self.stopped() else recipe.max_iter

@@ -2,8 +2,8 @@
 
 Greedy: of all pairs the one whose merge raises the score least, its members and weights fitted, again and again until
 one community is left. The level that is shown first is the last one on the way at which every merge was cheap: it cost
-the members of the smaller community less than two nats each (``levels.worth``), so that hardly any of them could be
-told from those of the other. No level is shown whose score is above that of no communities at all.
+the members of the smaller community less than two nats each (``levels.apart_gain``), so that hardly any of them could
+be told from those of the other. No level is shown whose score is above that of no communities at all.
 """
 
 from itertools import pairwise
@@ -81,6 +81,6 @@ def shown_level(problem: Problem, path: list[Level]) -> int:
     most = score(problem, nothing)
     for t, (here, there) in enumerate(pairwise(path)):
         smaller = min(here.state.z[list(there.merged)].sum(axis=1))
-        if there.score - here.score > SEARCH.levels.worth * smaller or there.score > most:
+        if there.score - here.score > SEARCH.levels.apart_gain * smaller or there.score > most:
             return t
     return len(path) - 1

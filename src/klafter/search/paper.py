@@ -18,7 +18,7 @@ from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
 from klafter.search.starts import coin_flips
 
 MAX_ROW_SEARCH = 12  # communities up to which all 2^K patterns of a row are tried
-GRADIENT_STEPS = 100
+GRADIENT_STEPS = 100  # of L-BFGS in the convex step of the paper
 EVALUATIONS = 2_000  # of Q that one derivative-free search may ask for
 
 

@@ -37,14 +37,31 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
     rich = best.state
     if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
-        best = min(best, run(best.problem, lean(best.problem, recipe, rich)), key=by_score)
+        best = min(best, run(best.problem, prune(best.problem, recipe, rich)), key=by_score)
     # where communities explain the degrees sociality only adds noise; the average of both predicts better
     alone = bool(task.run % 2) and problem.has_sociality
-    posterior, state = unsocial(best.problem, rich) if alone else (best.problem, rich)
+    posterior, state = without_sociality(best.problem, rich) if alone else (best.problem, rich)
     draws = smooth(posterior._replace(counts=False), state, recipe, rng, descent.report, stop) if smooth else []
     if draws and not alone and recipe.n_communities is None and not descent.stopped():
-        best = min(best, run(best.problem, lean(best.problem, recipe, draws[-1])), key=by_score)
+        best = min(best, run(best.problem, prune(best.problem, recipe, draws[-1])), key=by_score)
     return best._replace(draws=draws)
+
+
+def quick_draws(
+    problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth: Callable
+) -> tuple[Problem, list[State]]:
+    """The draws of a restart that only predicts: one descent, and sweeps from a richer state.
+
+    Those with sociality and those without begin at the same state.
+    """
+    descent = Descent(recipe, task, callback, stop)
+    best = descent.run(problem, first_state(problem, recipe, task, descent.rng))
+    posterior, rich = best.problem._replace(counts=False), best.state
+    if recipe.n_communities is None and not descent.stopped():
+        rich = enrich(posterior, rich, recipe, descent.rng, stop)
+    starts = [(posterior, rich)] + [without_sociality(posterior, rich)] * int(problem.has_sociality)
+    draws = [smooth(*start, recipe, descent.rng, descent.report, stop) for start in starts]
+    return best.problem, [state for some in draws for state in some]
 
 
 def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outcome:
@@ -106,7 +123,7 @@ def cooler(problem: Problem) -> Problem:
     return problem._replace(priors=Priors(SEARCH.restart.smooth_penalty, *scaled))
 
 
-def lean(problem: Problem, recipe: Recipe, draw: State) -> State:
+def prune(problem: Problem, recipe: Recipe, draw: State) -> State:
     """A draw as another start of the search: without communities of nearly everyone, and those whose
     removal lowers the score.
 
@@ -144,7 +161,7 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
     return dense.init(problem, rng, state.z)
 
 
-def unsocial(problem: Problem, state: State) -> tuple[Problem, State]:
+def without_sociality(problem: Problem, state: State) -> tuple[Problem, State]:
     """The same without sociality."""
     sender = np.zeros_like(state.sender)
     receiver = sender if state.receiver is state.sender else sender.copy()

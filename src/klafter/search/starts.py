@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.core.families import FAMILIES
-from klafter.core.problem import Problem
+from klafter.core.problem import Problem, n_observed
 from klafter.graph.dyads import Rows
 from klafter.search.config import SEARCH
 
@@ -51,8 +51,7 @@ def partition(problem: Problem, rng) -> np.ndarray:
 def above_the_mean(problem: Problem) -> Problem:
     """The same dyads as 0/1 links: those whose value is above the mean of all."""
     dyads, directed = problem.dyads, problem.dyads.directed
-    n_dyads = dyads.n * (dyads.n - 1) - len(dyads.hidden_out.node)
-    mean = dyads.links_out.value.sum() / max(n_dyads, 1)
+    mean = dyads.links_out.value.sum() / max(n_observed(problem), 1)
     out = _kept(dyads.links_out, mean)
     binary = dyads._replace(links_out=out, links_in=_kept(dyads.links_in, mean) if directed else out)
     return problem._replace(dyads=binary, law=FAMILIES["bernoulli"].law())

@@ -17,7 +17,7 @@ from klafter.sampling import lfrm
 from klafter.search import paper
 from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
-from klafter.search.restart import cooler, unsocial
+from klafter.search.restart import cooler, without_sociality
 from klafter.search.starts import neighbourhoods
 
 START = 10  # communities to begin with, as in the paper's Figure 1
@@ -96,7 +96,7 @@ def klafter_steps(train: Graph, rng, n_smooth: int, n_restarts: int = RESTARTS) 
         cool = cooler(problem)
         states = each(lambda state, rng: dense.grow(cool, state, dense.score(cool, state), rng)[0], states)
         yield "search", states
-        pairs = [unsocial(problem, state) if r % 2 else (problem, state) for r, state in enumerate(states)]
+        pairs = [without_sociality(problem, state) if r % 2 else (problem, state) for r, state in enumerate(states)]
         problems = [p._replace(priors=p.priors._replace(penalty=SEARCH.restart.smooth_penalty)) for p, _ in pairs]
         chains = [(p, lfrm.start(p, state)) for p, (_, state) in zip(problems, pairs)]
         for _ in range(n_smooth):

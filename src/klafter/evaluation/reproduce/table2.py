@@ -33,7 +33,8 @@ def table2(quick: bool = False, results=RESULTS, *, data_home=None, n_jobs: int 
     """
     graph = load_dataset("nips234", data_home=data_home)
     model = systems(quick, n_jobs, ["KLafter"])[0]["KLafter"]
-    model.set_params(random_state=random_state).fit(graph)
+    checkpoint = _path(results, "table2", quick).with_suffix(".ckpt")
+    model.set_params(random_state=random_state).fit(graph, checkpoint=checkpoint)
     content = {
         "quick": quick,
         "settings": " ".join(repr(model).split()),
@@ -42,6 +43,7 @@ def table2(quick: bool = False, results=RESULTS, *, data_home=None, n_jobs: int 
         "communities": described(np.asarray(model.memberships_), graph),
     }
     write_json(_path(results, "table2", quick), content)
+    checkpoint.unlink(missing_ok=True)
     return content
 
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from klafter.graph.archives import RATIO, RATIO_NAME, unpack_limit
 from klafter.graph.io.errors import EncodingError, GraphFileError
@@ -18,6 +18,15 @@ from klafter.graph.io.errors import EncodingError, GraphFileError
 MAX_NODES = 50_000_000
 UNNAMED = 1_000_000  # nodes that may be announced without a word about each
 _GZIP = b"\x1f\x8b"
+
+
+class Wanted(NamedTuple):
+    """What a reader of a format is asked for; ``None`` leaves it to the file."""
+
+    directed: bool | None = None
+    weight: str | int | None = "auto"
+    relation: str | int | None = None
+    encoding: str = "utf-8"
 
 
 @contextmanager

@@ -17,27 +17,20 @@ from klafter.graph.archives import ArchiveError, check_compressed, read_arrays, 
 from klafter.graph.convert import as_graph, from_networkx
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import check_size, read_all, read_text
+from klafter.graph.io.files import Wanted, check_size, read_all, read_text
+from klafter.graph.io.market import read_body
+from klafter.graph.io.mat import read_matrices
 from klafter.graph.io.names import plain_labels
-from klafter.graph.market import read_body
-from klafter.graph.mat import read_matrices
 
 
-def read_xml(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    weight: str | int | None = "auto",
-    relation: str | int | None = None,
-    encoding: str = "utf-8",
-) -> Graph:
+def read_xml(path: Path, wanted: Wanted) -> Graph:
     """GraphML or GEXF."""
     import networkx as nx
 
     data = read_all(path)
     _refuse_entities(path, data)
     read = nx.read_gexf if b"<gexf" in data[:4096] else nx.read_graphml
-    return _adopt(path, read(io.BytesIO(data)), directed, weight)
+    return _adopt(path, read(io.BytesIO(data)), wanted)
 
 
 def _refuse_entities(path: Path, data: bytes) -> None:
@@ -59,18 +52,11 @@ def _refuse_entities(path: Path, data: bytes) -> None:
         parser.Parse(data, True)
 
 
-def read_gml(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    weight: str | int | None = "auto",
-    relation: str | int | None = None,
-    encoding: str = "utf-8",
-) -> Graph:
+def read_gml(path: Path, wanted: Wanted) -> Graph:
     """GML, also where links repeat or nodes have no or equal labels."""
     import networkx as nx
 
-    text = read_text(path, encoding)
+    text = read_text(path, wanted.encoding)
     if not re.search(r"\bmultigraph\s+1", text):
         text = re.sub(r"\bgraph\s*\[", "graph [ multigraph 1", text, count=1)
     try:
@@ -79,21 +65,14 @@ def read_gml(
         if "label" not in str(error):
             raise
         found = nx.parse_gml(text, label="id")
-    return _adopt(path, found, directed, weight)
+    return _adopt(path, found, wanted)
 
 
-def read_json(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    weight: str | int | None = "auto",
-    relation: str | int | None = None,
-    encoding: str = "utf-8",
-) -> Graph:
+def read_json(path: Path, wanted: Wanted) -> Graph:
     """Nodes and links as `write_graph` and networkx's node_link_data write them; hidden dyads too."""
     import networkx as nx
 
-    document = json.loads(read_text(path, encoding))
+    document = json.loads(read_text(path, wanted.encoding))
     links = document.get("links", document.get("edges")) if isinstance(document, dict) else None
     if links is None or "nodes" not in document:
         rule, cure = "JSON of a graph has nodes and links", "write it with write_graph, or use an edge list"
@@ -101,38 +80,33 @@ def read_json(
     found = (nx.MultiDiGraph if document.get("directed") else nx.MultiGraph)()
     found.add_nodes_from((node["id"], {k: v for k, v in node.items() if k != "id"}) for node in document["nodes"])
     found.add_edges_from((link["source"], link["target"], link) for link in links)
-    graph = _adopt(path, found, directed, weight)
+    graph = _adopt(path, found, wanted)
     return graph.hide(document["hidden"]) if document.get("hidden") else graph
 
 
-def _adopt(path: Path, found: Any, directed: bool | None, weight: str | int | None) -> Graph:
+def _adopt(path: Path, found: Any, wanted: Wanted) -> Graph:
     check_size(path, len(found))
-    named = "weight" if weight == "auto" else weight
+    named = "weight" if wanted.weight == "auto" else wanted.weight
     if named not in (None, "weight") and not any(named in known for *_, known in found.edges(data=True)):
         raise GraphFileError.at(
             path, None, f"no {quote(str(named))} on links", f"weight={named!r} must be one", "name another"
         )
-    graph = from_networkx(found, directed, named)
+    graph = from_networkx(found, wanted.directed, named)
     # XML knows only text: numbers are numbers again
     return graph.replace(labels=plain_labels([str(node) for node in found]))
 
 
-def read_matrix_market(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    weight: str | int | None = "auto",
-    relation: str | int | None = None,
-    encoding: str = "utf-8",
-) -> Graph:
+def read_matrix_market(path: Path, wanted: Wanted) -> Graph:
     """MatrixMarket; its header is checked before anything is allocated."""
     from scipy.io import mminfo
 
+    directed = wanted.directed
     data = read_all(path)
     rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(data))
-    if rows != columns:
-        raise GraphFileError.at(path, None, f"{rows} x {columns}", "links need a square matrix", "check the file")
-    check_size(path, rows, content=len(data))
+    if rows != columns and layout != "coordinate":
+        found, rule = f"{rows} x {columns} without coordinates", "links of one kind of nodes need a square matrix"
+        raise GraphFileError.at(path, None, found, rule, "write a matrix of two kinds with coordinates")
+    check_size(path, max(rows, columns), content=len(data))
     least = entries * (4 if layout == "coordinate" else 1)
     if least > len(data) or field == "complex":
         found = "complex numbers" if field == "complex" else f"{entries:,} entries announced and far fewer given"
@@ -140,20 +114,13 @@ def read_matrix_market(
     if directed is None and symmetry == "symmetric":
         directed = False
     try:
-        matrix = read_body(data, rows, entries, layout, field, symmetry)
+        matrix = read_body(data, (rows, columns), entries, layout, field, symmetry)
     except ArchiveError as error:
         raise GraphFileError.at(path, None, str(error), "links are real and all present", "write it again") from None
-    return _from_matrix(path, matrix, directed, weight)
+    return _from_matrix(path, matrix, directed, wanted.weight)
 
 
-def read_npz(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    weight: str | int | None = "auto",
-    relation: str | int | None = None,
-    encoding: str = "utf-8",
-) -> Graph:
+def read_npz(path: Path, wanted: Wanted) -> Graph:
     """A sparse matrix written by scipy.sparse.save_npz."""
     data = read_all(path)
     if not data.startswith(b"PK"):
@@ -165,22 +132,15 @@ def read_npz(
         if "shape" not in parts or "format" not in parts:
             raise GraphFileError.at(path, None, f"the arrays {', '.join(map(quote, parts))}", rule, cure)
         check_size(path, int(max(parts["shape"].ravel())), content=len(data))
-        return _from_matrix(path, sparse_matrix(parts), directed, weight)
+        return _from_matrix(path, sparse_matrix(parts), wanted.directed, wanted.weight)
     except (ArchiveError, KeyError, IndexError, TypeError) as error:
         said = f"that {error}" if isinstance(error, ArchiveError) else "that parts are missing"
         raise GraphFileError.at(path, None, said, rule, cure) from None
 
 
-def read_mat(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    weight: str | int | None = "auto",
-    relation: str | int | None = None,
-    encoding: str = "utf-8",
-) -> Graph:
-    """A square matrix of a MATLAB file; `relation` is its name if there are several."""
-    data = read_all(path)
+def read_mat(path: Path, wanted: Wanted) -> Graph:
+    """A square matrix of a MATLAB file, else a rectangular one; `relation` is its name if there are several."""
+    data, relation = read_all(path), wanted.relation
     if data[:8] == b"\x89HDF\r\n\x1a\n" or b"MATLAB 7.3" in data[:128]:
         raise GraphFileError.at(path, None, "MATLAB 7.3 data", "version 7 or older is read", "save with '-v7'")
     try:
@@ -188,13 +148,15 @@ def read_mat(
     except ArchiveError as error:
         rule, cure = "a MATLAB file holds matrices of numbers", "save the adjacency matrix again, with '-v7'"
         raise GraphFileError.at(path, None, f"that {error}", rule, cure) from None
-    found = {k: _checked(path, v) for k, v in held.items() if not k.startswith("__") and _is_square(v)}
+    matrices = {k: v for k, v in held.items() if not k.startswith("__") and _is_matrix(v)}
+    squares = {k: v for k, v in matrices.items() if v.shape[0] == v.shape[1]}
+    found = {k: _checked(path, v) for k, v in (squares or matrices).items()}
     if not found or (relation is not None and relation not in found):
-        listed = f"the square matrices {', '.join(map(quote, found))}" if found else "no square matrix"
+        listed = f"the matrices {', '.join(map(quote, found))}" if found else "no matrix"
         rule = "links need one" if relation is None else f"relation={relation!r} must be one"
         raise GraphFileError.at(path, None, listed, rule, "save the adjacency matrix")
     name, *others = [relation, *(set(found) - {relation})] if relation else list(found)
-    graph = _from_matrix(path, found[name], directed, weight)
+    graph = _from_matrix(path, found[name], wanted.directed, wanted.weight)
     said = f"Read the matrix {name!r}."
     if others and not relation:
         said = f"Read the matrix {name!r}; the file also holds {', '.join(map(repr, others))} (choose with relation=)."
@@ -225,21 +187,19 @@ def _checked(path: Path, matrix: Any) -> Any:
     return matrix
 
 
-def _is_square(value: Any) -> bool:
-    if getattr(value, "ndim", 0) != 2 or value.dtype.kind not in "biuf":
-        return False
-    return bool(value.shape[0] == value.shape[1] > 1)
+def _is_matrix(value: Any) -> bool:
+    return getattr(value, "ndim", 0) == 2 and value.dtype.kind in "biuf" and min(value.shape) > 1
 
 
 def _from_matrix(path: Path, matrix: Any, directed: bool | None, weight: str | int | None) -> Graph:
     check_size(path, max(matrix.shape))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        graph = as_graph(matrix, directed=directed)
-    loops = int(np.count_nonzero(matrix.diagonal()))
+        two_mode = matrix.shape[0] != matrix.shape[1]
+        graph = as_graph(matrix, directed=directed, two_mode=two_mode)
+    loops = 0 if two_mode else int(np.count_nonzero(matrix.diagonal()))
     graph = graph.binarize() if weight is None else graph
-    kind = "directed" if graph.directed else "undirected"
-    notes = [f"{graph.n_nodes:,} nodes and {graph.n_links:,} links, {kind}."]
+    notes = [f"{graph.count_nodes()} and {graph.n_links:,} links, {graph.form}."]
     if graph.n_links and (graph.links.data != 1).any():
         notes.append(f"Links have weights from {graph.links.data.min():g} to {graph.links.data.max():g}.")
     if loops:

@@ -22,9 +22,8 @@ from klafter.graph.io.tables.matrix_layout import MARKS, MatrixLayout
 from klafter.graph.io.tables.table_layout import Layout, cut, is_comment
 from klafter.graph.io.tables.values import MISSING, to_number
 from klafter.graph.io.tables.words import number_words
-
-HIDE_WITHIN = 1000  # nodes of two-mode data whose pairs within a kind are hidden; more would be too many pairs
-
+from klafter.graph.kinds import NAMES
+from klafter.graph.modes import names_apart, with_kinds
 
 _TOTALS = frozenset({"sum", "total", "totals", "summe", "gesamt", "somme", "suma", "totale", "somma", "soma", "totaal"})
 
@@ -129,10 +128,19 @@ def matrix_graph(
             rule, cure = "sums are no node", "delete its row and column, or rename it"
             raise GraphFileError.at(path, None, f"{quote(total)} {place}", rule, cure)
     down, across = set(matrix.down), set(matrix.across)
+    asked = two_mode
     if two_mode is None:
         two_mode = not (down and down <= across) if down and across else rows != columns
     if two_mode:
-        return _two_mode(path, matrix, weight)
+        both = sorted(down & across)
+        if both and not asked:
+            found = f"{quote(both[0])} both down the side and across the top"
+            rule, cure = (
+                "two kinds of nodes need different names",
+                "rename one, or pass two_mode=True",
+            )
+            raise GraphFileError.at(path, None, found, rule, cure)
+        return _two_mode(matrix, weight)
     if down and across and not down <= across:
         only = next(name for name in matrix.down if name not in across)
         rule, cure = "names down the side must stand across the top", "pass two_mode=True if these are two kinds"
@@ -207,35 +215,19 @@ def _weight_notes(graph: Graph, weight: str | int | None) -> list[str]:
     return [f"Links have weights from {values.min():g} to {values.max():g}."]
 
 
-def _two_mode(path: Path, matrix: Matrix, weight: str | int | None) -> Graph:
+def _two_mode(matrix: Matrix, weight: str | int | None) -> Graph:
     rows, columns = matrix.values.shape
     down = matrix.down or tuple(f"r{k}" for k in range(1, rows + 1))
     across = matrix.across or tuple(f"c{k}" for k in range(1, columns + 1))
-    both = set(down) & set(across)
-    if both:
-        found = f"{quote(sorted(both)[0])} both down the side and across the top"
-        rule, cure = "two kinds of nodes need different names", "rename one, or make the matrix square"
-        raise GraphFileError.at(path, None, found, rule, cure)
     coo = sparse.coo_array(matrix.values)
     n, unknown = rows + columns, np.isnan(coo.data)
     seen = ~unknown & (coo.data != 0)
     links = sparse.csr_array((coo.data[seen], (coo.row[seen], rows + coo.col[seen])), shape=(n, n))
     unseen = np.column_stack([coo.row[unknown], rows + coo.col[unknown]])
-    graph = Graph(links, labels=[*down, *across], hidden=unseen)
+    labels = [name for side in names_apart(down, across) for name in side]
+    graph = Graph(links, labels=labels, hidden=unseen)
     said = f"Read as a matrix of two modes: {rows:,} rows, {columns:,} columns and {graph.n_links:,} links"
     graph = graph.replace(notes=[*matrix.notes, f"{said}; pass two_mode=False if both are the same nodes."])
     graph = graph.replace(notes=[*graph.notes, *_weight_notes(graph, weight)])
     graph = graph.binarize() if weight is None else graph
-    return with_two_modes(graph, np.arange(n) >= rows, ("row", "column"))
-
-
-def with_two_modes(graph: Graph, second: np.ndarray, kinds: tuple[str, str]) -> Graph:
-    """A graph whose nodes are of two kinds, told by the attribute `mode`; no pair within a kind could be a link."""
-    mode = np.where(second, kinds[1], kinds[0])
-    graph = graph.replace(attributes={**graph.attributes, "mode": mode})
-    if graph.n_nodes > HIDE_WITHIN:
-        said = f"The pairs within a kind count as unlinked: more than {HIDE_WITHIN:,} nodes are too many to hide them."
-        return graph.replace(notes=[*graph.notes, said])
-    within = second[:, None] == second[None, :]
-    said = "The pairs within a kind are hidden, since none of them could be linked; the attribute 'mode' has the kinds."
-    return graph.replace(hidden=graph.hidden + sparse.csr_array(within), notes=[*graph.notes, said])
+    return with_kinds(graph, np.arange(n) >= rows, NAMES)

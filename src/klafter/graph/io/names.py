@@ -55,7 +55,7 @@ def plain_labels(names: list[str]) -> list[str] | np.ndarray | None:
     return None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
 
 
-def settle(
+def number_nodes(
     edges: Edges, names: list[bytes] | np.ndarray, declared: int | None, path: Path, encoding: str
 ) -> tuple[Edges, int, list[str] | np.ndarray | None, str]:
     """Edges by row, the number of nodes, their labels, and a note.

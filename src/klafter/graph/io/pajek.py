@@ -11,36 +11,34 @@ import numpy as np
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import check_size, read_text
+from klafter.graph.io.files import Wanted, check_size, read_text
 from klafter.graph.io.names import plain_labels
+from klafter.graph.kinds import NAMES
+from klafter.graph.modes import with_kinds
 
 _VERTEX = re.compile(r'\s*(\d+)(?:\s+(?:"([^"]*)"|(\S+)))?')
 _RELATION = re.compile(r"\s*(\d+)\s*:(.*)")
 _DECLARED = re.compile(r'\*\w+\s*:\s*(\d+)(?:\s+(?:"([^"]*)"|(\S+)))?')
 
 
-def read_pajek(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    weight: str | int | None = "auto",
-    relation: str | int | None = None,
-    encoding: str = "utf-8",
-) -> Graph:
+def read_pajek(path: Path, wanted: Wanted) -> Graph:
     """The first network of a file; `relation` chooses among several by number or name."""
-    whole = read_text(path, encoding)
+    whole = read_text(path, wanted.encoding)
     file = _Pajek(path, len(whole))
     for line, text in enumerate(whole.splitlines(), 1):
         if text.strip() and not text.lstrip().startswith("%"):
             file.take(line, text.strip())
     if not file.n:
         raise GraphFileError.at(path, None, "no *Vertices", "a Pajek file begins with them", "check the format")
-    chosen, note = _choose(file, relation)
+    chosen, note = _choose(file, wanted.relation)
     links = np.array(file.links.get(chosen, []), float).reshape(-1, 3)
-    edges = Edges(links[:, 0].astype(np.int64), links[:, 1].astype(np.int64), _weight(links[:, 2], weight))
-    directed = chosen in file.arcs if directed is None else directed
+    edges = Edges(links[:, 0].astype(np.int64), links[:, 1].astype(np.int64), _weight(links[:, 2], wanted.weight))
+    directed = chosen in file.arcs if wanted.directed is None else wanted.directed
     labels = plain_labels([file.labels.get(i, str(i + 1)) for i in range(file.n)])
     columns = {name: column for name, column in file.columns.items() if len(column) == file.n}
+    if 0 < file.n_first < file.n:
+        graph = assemble(edges, file.n, directed=False, labels=labels, attributes=columns, notes=note)
+        return with_kinds(graph, np.arange(file.n) >= file.n_first, NAMES)
     return assemble(edges, file.n, directed=directed, labels=labels, attributes=columns, notes=note)
 
 
@@ -68,7 +66,7 @@ class _Pajek:
 
     def __init__(self, path: Path, size: int):
         self.path, self.size = path, size
-        self.n = 0
+        self.n, self.n_first = 0, 0  # nodes, and those of the first of two kinds
         self.labels: dict[int, str] = {}
         self.relations: dict[int, str] = {}
         self.arcs: set[int] = set()
@@ -97,7 +95,9 @@ class _Pajek:
             self.relations[self.relation] = declared[2] or declared[3] or declared[1]
         if kind == "vertices":
             if not self.n:
-                self.n = check_size(self.path, int(text.split()[1]), line, self.size)
+                words = text.split()
+                self.n = check_size(self.path, int(words[1]), line, self.size)
+                self.n_first = int(words[2]) if len(words) > 2 and words[2].isdigit() else 0
                 self.read = self._vertex
             return
         lists = {"arcslist": self._list, "edgeslist": self._list, "matrix": self._matrix}

@@ -16,10 +16,10 @@ import numpy as np
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
-from klafter.graph.io.files import check_size, opened
+from klafter.graph.io.files import Wanted, check_size, opened
 from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
-from klafter.graph.io.matrix import matrix_graph, read_matrix, with_two_modes
-from klafter.graph.io.names import settle
+from klafter.graph.io.matrix import matrix_graph, read_matrix
+from klafter.graph.io.names import number_nodes
 from klafter.graph.io.pajek import read_pajek
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.edge_list import Opened, Table, open_table, read_table
@@ -27,6 +27,7 @@ from klafter.graph.io.tables.node_table import NodeTable, read_nodes, sibling
 from klafter.graph.io.tables.sheets import EXCEL, is_sheet, node_sheet, read_sheet
 from klafter.graph.io.tables.table_layout import Layout
 from klafter.graph.io.ucinet import OPENING, read_dl
+from klafter.graph.modes import name_apart, with_kinds
 
 log = logging.getLogger("klafter")
 
@@ -110,8 +111,8 @@ def read_graph(
         Whether a table is an adjacency matrix, if looking at it is not enough.
     two_mode : bool, optional
         Whether sources and targets, or rows and columns, are two kinds of nodes, such as people and events. Pairs
-        within a kind are then hidden, up to 1,000 nodes. By default rectangular matrices, and lists whose header names
-        a person and an event or the like.
+        within a kind are then no dyads, and a name that is of both kinds becomes two nodes. By default rectangular
+        matrices, and lists whose header names a person and an event or the like.
     decimal : "." or ",", optional
         The mark of decimals in weights, if looking at them is not enough.
     nodes_header : bool, optional
@@ -182,7 +183,7 @@ def read_asked(
 
 def _noted(graph: Graph, notes: list[str]) -> Graph:
     """The same graph with more notes; it was checked when it was made."""
-    parts = {name: getattr(graph, name) for name in ("directed", "labels", "attributes", "covariates")}
+    parts = {name: getattr(graph, name) for name in ("directed", "labels", "attributes", "covariates", "kinds")}
     return Graph.trusted(graph.links, graph.hidden, **parts, notes=(*graph.notes, *notes))
 
 
@@ -221,8 +222,7 @@ def _read(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
     reader = _READERS.get(file_kind(asked.path))
     if reader is None:
         return _read_table(asked, nodes, encoding)
-    how = asked.directed, asked.weight, asked.relation
-    graph = reader(asked.path, directed=how[0], weight=how[1], relation=how[2], encoding=encoding)
+    graph = reader(asked.path, Wanted(asked.directed, asked.weight, asked.relation, encoding))
     return graph if nodes is None else _describe(graph, nodes, asked.path)
 
 
@@ -297,7 +297,7 @@ def _links_graph(
 ) -> Graph:
     path, labels, note = asked.path, None if nodes is None else nodes.labels, ""
     if nodes is None:
-        edges, n, labels, note = settle(table.edges, table.names, table.declared.nodes, path, encoding)
+        edges, n, labels, note = number_nodes(table.edges, table.names, table.declared.nodes, path, encoding)
     else:
         _check_known(path, table, len(nodes.identifiers))
         edges, n = table.edges, len(nodes.identifiers)
@@ -306,12 +306,18 @@ def _links_graph(
         notes.append(f"{table.remarks:,} comment lines among the links skipped.")
     notes += [_first_line_note(opened_table), *table.layout.notes, *_left_out(table.layout)]
     edges, directed, said = _stated_direction(edges, table, asked.directed)
-    two_mode, doubt = _find_modes(path, edges, n, table.layout, asked.two_mode)
+    two_mode, doubt = _find_modes(edges, n, table.layout, False if asked.directed else asked.two_mode)
+    if two_mode:
+        edges, size, labels, apart = name_apart(edges, n, labels, _kinds(table.layout))
+        if size > n and nodes is not None:
+            found, rule = f"{size - n:,} names in both columns", "two kinds of nodes need names of their own in nodes="
+            raise GraphFileError.at(path, None, found, rule, "rename them, or read without nodes=")
+        n, directed, doubt = size, False, doubt + apart
     attributes = None if nodes is None else nodes.attributes
     graph = assemble(
         edges,
         check_size(path, n),
-        directed=False if two_mode and directed is None else directed,
+        directed=directed,
         labels=labels,
         attributes=attributes,
         notes=[*notes, *said],
@@ -322,7 +328,7 @@ def _links_graph(
         return graph
     second = np.zeros(n, bool)
     second[edges.target] = True
-    return with_two_modes(graph, second, _kinds(table.layout))
+    return with_kinds(graph, second, _kinds(table.layout))
 
 
 def _alike(labels: list[str] | np.ndarray | None) -> list[str]:
@@ -365,16 +371,13 @@ def _stated_direction(edges: Edges, table: Table, directed: bool | None) -> tupl
     return Edges(source, target, weight), True, [said]
 
 
-def _find_modes(path: Path, edges: Edges, n: int, layout: Layout, two_mode: bool | None) -> tuple[bool, list[str]]:
+def _find_modes(edges: Edges, n: int, layout: Layout, two_mode: bool | None) -> tuple[bool, list[str]]:
     """Whether sources and targets are two kinds of nodes, and what has to be said if nobody can tell."""
     if two_mode is False:
         return False, []
     second, first = np.zeros(n, bool), np.zeros(n, bool)
     first[edges.source], second[edges.target] = True, True
     overlap = int((first & second).sum())
-    if two_mode and overlap:
-        found, rule = f"{overlap:,} names in both columns", "two kinds of nodes need different names"
-        raise GraphFileError.at(path, None, found, rule, "rename them, or read without two_mode=")
     if two_mode or overlap or len(edges.source) < 4:
         return bool(two_mode), []
     roles = [role(layout.names[k]) for k in (layout.source, layout.target)] if layout.names else []

@@ -13,7 +13,7 @@ from scipy import sparse
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import check_size, read_text
+from klafter.graph.io.files import Wanted, check_size, read_text
 from klafter.graph.io.matrix import Matrix, matrix_graph
 from klafter.graph.io.names import plain_labels
 from klafter.graph.io.tables.values import MISSING
@@ -39,16 +39,11 @@ class _Header(NamedTuple):
     embedded: frozenset[str]
 
 
-def read_dl(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    weight: str | int | None = "auto",
-    relation: str | int | None = None,
-    encoding: str = "utf-8",
-) -> Graph:
+def read_dl(path: Path, wanted: Wanted) -> Graph:
     """A DL file; `relation` chooses among several matrices by number or label."""
-    text = "\n".join(line for line in read_text(path, encoding).splitlines() if not line.lstrip().startswith("!"))
+    text = "\n".join(
+        line for line in read_text(path, wanted.encoding).splitlines() if not line.lstrip().startswith("!")
+    )
     top, data, first = _split(path, text)
     header = _header(path, top)
     check_size(path, max(header.rows, header.columns), content=len(text))
@@ -57,7 +52,7 @@ def read_dl(
         known = ", ".join(_READERS)
         raise GraphFileError.at(path, None, f"the format {quote(header.format)}", f"{known} are read", "export as one")
     try:
-        return reader(path, header, data, directed, weight, relation)
+        return reader(path, header, data, wanted)
     except (ValueError, IndexError) as error:
         if isinstance(error, GraphFileError):
             raise
@@ -127,12 +122,15 @@ def _values(path: Path, header: _Header, data: str) -> tuple[list[np.ndarray], t
         down = words[::width][: header.rows]
         words = [word for k, word in enumerate(words) if k % width]
     numbers = np.array([np.nan if word.lower() in MISSING else float(word) for word in words])
-    where = [_cells(header) for _ in range(header.matrices)]
-    if len(numbers) != sum(len(row) for row, _ in where):
-        found, rule = f"{len(numbers):,} values", f"{sum(len(row) for row, _ in where):,} are announced"
+    whole = header.matrices * header.rows * header.columns
+    far_more = whole > 4 * (len(numbers) + 1)  # half a matrix without its diagonal has a quarter of the cells at least
+    row, column = _cells(header) if not far_more else (np.empty(0, int), np.empty(0, int))
+    if far_more or len(numbers) != header.matrices * len(row):
+        announced = whole if far_more else header.matrices * len(row)
+        found, rule = f"{len(numbers):,} values", f"{announced:,} are announced"
         raise GraphFileError.at(path, None, found, rule, "correct N= or the data")
     found_matrices = []
-    for k, (row, column) in enumerate(where):
+    for k in range(header.matrices):
         matrix = np.zeros((header.rows, header.columns))
         matrix[row, column] = numbers[k * len(row) : (k + 1) * len(row)]
         mirror = matrix.T - np.diag(matrix.diagonal()) if header.format.endswith("half") else 0.0
@@ -151,17 +149,10 @@ def _cells(header: _Header) -> tuple[np.ndarray, np.ndarray]:
     return row[keep], column[keep]
 
 
-def _read_full(
-    path: Path,
-    header: _Header,
-    data: str,
-    directed: bool | None,
-    weight: str | int | None,
-    relation: str | int | None,
-) -> Graph:
+def _read_full(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph:
     matrices, down, across = _values(path, header, data)
     titles = header.labels.get("matrix", []) or [str(k + 1) for k in range(len(matrices))]
-    chosen, notes = 0, []
+    chosen, notes, relation = 0, [], wanted.relation
     if relation is not None:
         fits = [k for k, title in enumerate(titles) if str(relation) in (title, str(k + 1))]
         if not fits:
@@ -173,17 +164,10 @@ def _read_full(
         notes = [f"Read the matrix {titles[0]!r}; the file also holds {others} (choose with relation=)."]
     down, across = down or (across if not header.two_mode else ()), across or (down if not header.two_mode else ())
     matrix = Matrix(sparse.csr_array(matrices[chosen]), down, across, tuple(notes))
-    return matrix_graph(path, matrix, directed, weight, header.two_mode or None)
+    return matrix_graph(path, matrix, wanted.directed, wanted.weight, header.two_mode or None)
 
 
-def _read_links(
-    path: Path,
-    header: _Header,
-    data: str,
-    directed: bool | None,
-    weight: str | int | None,
-    relation: str | int | None,
-) -> Graph:
+def _read_links(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph:
     """Edge lists have two ends and perhaps a value a line, node lists one node and those it names."""
     down, across = _Numbering(path, header, "row"), _Numbering(path, header, "column")
     across = across if header.two_mode else down
@@ -198,14 +182,15 @@ def _read_links(
         source += [first] * len(ends)
         target += [across.find(word) for word in ends]
         value += values
-    weights = None if weight is None or all(v == 1 for v in value) else np.array(value)
+    weights = None if wanted.weight is None or all(v == 1 for v in value) else np.array(value)
     edges = Edges(np.array(source, np.int64), np.array(target, np.int64), weights)
     if header.two_mode:
         size = header.rows, header.columns
         found = sparse.csr_array(sparse.coo_array((np.array(value), (edges.source, edges.target)), shape=size))
-        return matrix_graph(path, Matrix(found, down.names(), across.names()), directed, weight, True)
+        matrix = Matrix(found, down.names(), across.names())
+        return matrix_graph(path, matrix, wanted.directed, wanted.weight, True)
     labels = plain_labels(list(down.names())) if down.known else None
-    return assemble(edges, header.rows, directed=directed, labels=labels)
+    return assemble(edges, header.rows, directed=wanted.directed, labels=labels)
 
 
 class _Numbering:
@@ -242,7 +227,7 @@ class _Numbering:
         return tuple(by_row.get(k, f"{self.kind} {k + 1}") for k in range(self.count))
 
 
-_Reader = Callable[[Path, _Header, str, "bool | None", "str | int | None", "str | int | None"], Graph]
+_Reader = Callable[[Path, _Header, str, Wanted], Graph]
 _READERS: dict[str, _Reader] = {
     "fullmatrix": _read_full,
     "lowerhalf": _read_full,

@@ -106,6 +106,8 @@ def _known(graph: Graph, i: int, groups: Groups, names: list[str]) -> dict[str, 
     """What is known of a node, in plain Python."""
     values = {name: column[i] for name, column in graph.attributes.items()}
     known = {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items() if v is not None}
+    if graph.second_kind is not None and graph.kinds is not None:
+        known |= {"kind": str(graph.kinds[i]), "bipartite": int(graph.second_kind[i])}
     if groups is not None:
         known["communities"] = ";".join(map(str, groups[i]))
         known["community"] = groups[i][0] if groups[i] else -1

@@ -44,6 +44,8 @@ def dyad_samples(graph: Any) -> tuple[np.ndarray, np.ndarray]:
     _check_size(graph)
     seen = ~np.eye(graph.n_nodes, dtype=bool) if graph.directed else np.triu(np.ones((graph.n_nodes,) * 2, bool), 1)
     seen &= ~graph.hidden.toarray().astype(bool)
+    if graph.second_kind is not None:
+        seen &= graph.second_kind[:, None] != graph.second_kind
     pairs = np.argwhere(seen).astype(np.int64)
     return pairs, look_up(graph.links, pairs)
 

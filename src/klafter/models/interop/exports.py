@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -46,7 +47,7 @@ class Exports(MembershipTransformer):
         -------
         networkx.Graph or DiGraph
             Nodes have ``communities`` (numbers), their ``probabilities``, ``partition``, and the attributes of the
-            graph; links a ``weight`` where not all are 1.
+            graph; links a ``weight`` where not all are 1. Of a two-mode network nodes have ``kind`` and ``bipartite``.
         """
         check_is_fitted(self, "memberships_")
         return tables.networkx_graph(self)
@@ -72,7 +73,15 @@ class Exports(MembershipTransformer):
         check_is_fitted(self, "memberships_")
         return tables.node_clustering(self)
 
-    def place(self, links: Any, unlinked: Any = None, *, linked_by: Any = None, values: Any = None) -> Placement:
+    def place(
+        self,
+        links: Any,
+        unlinked: Any = None,
+        *,
+        linked_by: Any = None,
+        values: Any = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> Placement:
         """Where a node that was not in the network belongs, from some of its links; nothing is fitted again.
 
         Parameters
@@ -86,6 +95,8 @@ class Exports(MembershipTransformer):
             Of a directed network, nodes that link to it. Default: not known.
         values : (m,) array, optional
             Values of ``links``, where they are counts or real numbers.
+        attributes : mapping of name to value, optional
+            Of a model that was fitted with attributes, those of the newcomer that are known.
 
         Returns
         -------
@@ -103,4 +114,4 @@ class Exports(MembershipTransformer):
         array([ True])
         """
         check_is_fitted(self, "draws_")
-        return place(self, links, unlinked, linked_by, values)
+        return place(self, links, unlinked, linked_by, values, attributes)

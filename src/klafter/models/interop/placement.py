@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import logsumexp
 
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.graph import Graph
-from klafter.prediction.place_rows import Exposure, Row, Side, exposure_row, exposure_sums, linear_row
+from klafter.prediction.place_rows import (
+    Exposure,
+    Row,
+    Side,
+    as_dyads,
+    exposure_row,
+    exposure_sums,
+    flipped_row,
+    law_of,
+    linear_row,
+)
 
 MOST_DRAWS = 60  # that a placement averages
 OTHERS = "others"  # all nodes but those that are linked
@@ -29,6 +40,8 @@ class Placement(NamedTuple):
     draws: list[tuple[Draw, Row]]
     model: Any
     known: np.ndarray  # rows of nodes whose dyads with it were given
+    columns: np.ndarray  # (p, n): what attributes say of its dyads
+    possible: np.ndarray | None = None  # (n,) of a two-mode network: nodes of the other kind
 
     def predict_proba(self, nodes: Any = None, *, incoming: bool = False) -> np.ndarray:
         """Probability of a link to each node.
@@ -47,8 +60,28 @@ class Placement(NamedTuple):
         rows = np.arange(self.model.graph_.n_nodes) if nodes is None else node_rows(self.model.graph_, nodes)
         response, total = self.model._response(), np.zeros(len(rows))
         for draw, row in self.draws:
-            total += response.probability(_predictor(draw, row, rows, incoming), self.model.precision_)
-        return total / len(self.draws)
+            x = _predictor(draw, row, incoming) + explained(draw, self.columns)
+            total += response.probability(x[rows], self.model.precision_)
+        return total / len(self.draws) * (1.0 if self.possible is None else self.possible[rows])
+
+    def log_likelihood(self, nodes: Any, values: Any) -> np.ndarray:
+        """Log of the probability, or density, of link values.
+
+        Parameters
+        ----------
+        nodes : list of labels or integer array of rows
+        values : (m,) array
+            Values of the links to these nodes, 0 where there is none.
+
+        Returns
+        -------
+        (m,) array
+        """
+        rows, density = node_rows(self.model.graph_, nodes), self.model._response().log_density
+        y, precision = np.asarray(values, float), self.model.precision_
+        predictors = (_predictor(draw, row, False) + explained(draw, self.columns) for draw, row in self.draws)
+        logs = [density(y, x[rows], precision) for x in predictors]
+        return np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
 
     def top_links(self, n: int = 10) -> list[tuple[Any, float]]:
         """The likeliest links to nodes that were not among those given.
@@ -64,6 +97,8 @@ class Placement(NamedTuple):
         """
         p = self.predict_proba()
         p[self.known] = -1.0
+        if self.possible is not None:
+            p[~self.possible] = -1.0
         best = np.argsort(-p, kind="stable")[: min(n, int((p >= 0).sum()))]
         return [(self.model.graph_.label(i), float(p[i])) for i in best]
 
@@ -77,7 +112,9 @@ def node_rows(graph: Graph, nodes: Any) -> np.ndarray:
     return np.array([graph.index(node) for node in nodes], np.int64)
 
 
-def place(model: Any, links: Any, unlinked: Any, linked_by: Any, values: Any) -> Placement:
+def place(
+    model: Any, links: Any, unlinked: Any, linked_by: Any, values: Any, attributes: Mapping[str, Any] | None = None
+) -> Placement:
     """See ``NetworkModel.place``."""
     graph = model.graph_
     if graph.covariates:
@@ -87,16 +124,83 @@ def place(model: Any, links: Any, unlinked: Any, linked_by: Any, values: Any) ->
     if linked_by is not None and not graph.directed:
         raise ValueError("linked_by is for directed networks; this one is undirected. Put all into links.")
     out = _links(graph, links, values)
-    sides = [(out, _rest(graph, out, unlinked))]
+    partners = _other_kind(graph, out, unlinked)
+    sides = [(out, _rest(graph, out, unlinked, partners))]
     if graph.directed:
         back = _links(graph, () if linked_by is None else linked_by, None)
         sides.append((back, _rest(graph, back, None if linked_by is None else unlinked)))
     known = np.unique(np.concatenate([side.nodes for side, _ in sides]))
-    draws = [(draw, _row(model, draw, sides)) for draw in _thinned(model._prediction_draws())]
-    chances = _chances(model, sides)
-    held = (chances >= _threshold(model)).astype(np.int8)
+    columns = _columns(model, attributes or {})
+    row = _rower(model, sides, columns)
+    draws = [(draw, row(draw)) for draw in _thinned(model._prediction_draws())]
+    proba = _membership_proba(model, row(model.point_).u)
+    held = (proba >= _threshold(model)).astype(np.int8)
     names = [model.community_names_[k] for k in np.flatnonzero(held)]
-    return Placement(held, chances, names, draws, model, known)
+    return Placement(held, proba, names, draws, model, known, columns, partners)
+
+
+def _columns(model: Any, attributes: Mapping[str, Any]) -> np.ndarray:
+    """What attributes of the newcomer say of its dyads with all nodes; those not given are unknown."""
+    used = model._covariates(model.graph_)
+    known = sorted({column.attribute for column in used.values()})
+    for name in attributes:
+        if name not in known:
+            has = f"those of this model are {', '.join(known)}" if known else "this model was fitted without any"
+            raise ValueError(f"place needs attributes that the model knows; {name!r} is none, {has}.")
+    rows = [
+        column.between(column.value_of(attributes.get(column.attribute)), column.values) for column in used.values()
+    ]
+    return np.array(rows).reshape(len(rows), model.graph_.n_nodes)
+
+
+def explained(draw: Draw, columns: np.ndarray) -> np.ndarray:
+    """What attributes add to x of the newcomer's dyads, (n,)."""
+    if not len(columns) or isinstance(draw, ExposureDraw):
+        return np.zeros(columns.shape[1])
+    return np.asarray(np.asarray(draw.coefficients) @ columns)
+
+
+def score_newcomers(model: Any, rows: Any) -> float:
+    """Mean log likelihood of the links of nodes that were not in the network, (m, n), NaN where nobody looked.
+
+    Each node is placed by one half of its observed dyads, dealt with a fixed seed, to predict the other, and back.
+    """
+    y, n = rows.toarray() if sparse.issparse(rows) else np.asarray(rows, float), model.graph_.n_nodes
+    if y.ndim != 2 or y.shape[1] != n or not len(y):
+        raise ValueError(
+            f"score needs pairs and their link values, as in model.score(held.pairs, held.values), or the links of new "
+            f"nodes to the {n} nodes of the network, as a matrix with {n} columns; this has shape {y.shape}."
+        )
+    rng = np.random.default_rng(0)
+    seen = [rng.permutation(np.flatnonzero(~np.isnan(row))) for row in y]
+    logs = [half for row, nodes in zip(y, seen) if len(nodes) > 1 for half in _two_halves(model, row, nodes)]
+    if not logs:
+        raise ValueError("score needs new nodes with two observed dyads or more; here no row has them.")
+    return float(np.concatenate(logs).mean())
+
+
+def _two_halves(model: Any, y: np.ndarray, nodes: np.ndarray) -> Iterator[np.ndarray]:
+    """Log likelihoods of each half of the dyads, given the other."""
+    for known, asked in ((nodes[0::2], nodes[1::2]), (nodes[1::2], nodes[0::2])):
+        linked = known[y[known] != 0]
+        placed = place(model, linked, known[y[known] == 0], None, y[linked])
+        yield placed.log_likelihood(asked, y[asked])
+
+
+def _other_kind(graph: Graph, links: Side, unlinked: Any) -> np.ndarray | None:
+    """Which nodes could be linked to a newcomer: those of the kind that it names; None where there is one kind."""
+    if graph.second_kind is None:
+        return None
+    others = () if unlinked is None or (isinstance(unlinked, str) and unlinked == OTHERS) else unlinked
+    named = np.concatenate([links.nodes, node_rows(graph, others)])
+    kinds = np.unique(graph.second_kind[named])
+    if len(kinds) != 1:
+        found = "both kinds" if len(kinds) else "none"
+        raise ValueError(
+            f"A new node of a two-mode network names nodes of one kind, {' or '.join(map(repr, graph.kind_names))}; "
+            f"these are of {found}. Leave out those of its own kind."
+        )
+    return np.asarray(graph.second_kind == kinds[0])
 
 
 def _links(graph: Graph, nodes: Any, values: Any) -> Side:
@@ -109,19 +213,27 @@ def _links(graph: Graph, nodes: Any, values: Any) -> Side:
     return Side(rows, y)
 
 
-def _rest(graph: Graph, links: Side, unlinked: Any) -> Side | None:
+def _rest(graph: Graph, links: Side, unlinked: Any, partners: np.ndarray | None = None) -> Side | None:
     """Observed non-links; None: all other nodes."""
     if isinstance(unlinked, str) and unlinked == OTHERS:
-        return None
+        if partners is None:
+            return None
+        unlinked = np.flatnonzero(partners)
     rows = np.setdiff1d(node_rows(graph, () if unlinked is None else unlinked), links.nodes)
     return Side(rows, np.zeros(len(rows)))
 
 
-def _row(model: Any, draw: Draw, sides: list[tuple[Side, Side | None]]) -> Row:
-    if isinstance(draw, ExposureDraw):
+def _rower(model: Any, sides: list[tuple[Side, Side | None]], columns: np.ndarray) -> Callable[[Any], Row]:
+    """The function that gives the newcomer's row under a draw."""
+    response = model._response()
+    if isinstance(model.point_, ExposureDraw):
         prior = model.degree_prior if model.sociality else 0.0
-        return exposure_row(draw, _sums(model, draw), model._response().binary, prior, sides)
-    return linear_row(draw, model._response(), model.precision_, [_all(model.graph_, *side) for side in sides])
+        return lambda draw: exposure_row(draw, _sums(model, draw), response.binary, prior, sides)
+    whole = [_all(model.graph_, *side) for side in sides]
+    if response.nonnegative:
+        return lambda draw: linear_row(draw, response, model.precision_, whole)
+    law, dyads = law_of(response, model.precision_), as_dyads(whole)
+    return lambda draw: flipped_row(draw, law, dyads, explained(draw, columns))
 
 
 def _sums(model: Any, draw: ExposureDraw) -> Exposure:
@@ -141,9 +253,8 @@ def _all(graph: Graph, links: Side, rest: Side | None) -> Side:
     return Side(np.concatenate([links.nodes, rest.nodes]), np.concatenate([links.values, rest.values]))
 
 
-def _chances(model: Any, sides: list[tuple[Side, Side | None]]) -> np.ndarray:
+def _membership_proba(model: Any, row: np.ndarray) -> np.ndarray:
     """Probabilities for the communities that are shown."""
-    row = _row(model, model.point_, sides).u
     u, w = sparse.csr_array(model.point_.memberships), model.point_.affinities
     graded = model._response().nonnegative and isinstance(model.point_, LinearDraw) and not (u.data == 1.0).all()
     if graded and not np.allclose(np.asarray(u.sum(axis=1)).ravel(), 1.0):
@@ -160,16 +271,16 @@ def _threshold(model: Any) -> float:
     return 1.0 / u.shape[1] if simplex else float(-np.expm1(-0.5))
 
 
-def _predictor(draw: Draw, row: Row, rows: np.ndarray, incoming: bool) -> np.ndarray:
-    """x of the newcomer's dyads with some nodes."""
+def _predictor(draw: Draw, row: Row, incoming: bool) -> np.ndarray:
+    """x of the newcomer's dyads with all nodes."""
     w = draw.affinities.T if incoming else draw.affinities
-    inside = np.asarray(sparse.csr_array(draw.memberships)[rows] @ np.asarray(row.u @ w).ravel()).ravel()
+    inside = np.asarray(draw.memberships @ np.asarray(row.u @ w).ravel()).ravel()
     if isinstance(draw, ExposureDraw):
-        other = (draw.send if incoming else draw.receive)[rows]
+        other = draw.send if incoming else draw.receive
         return np.asarray((row.receive if incoming else row.send) * other * (draw.background + inside))
     x = float(draw.offset) + inside
     side = draw.sender if incoming else draw.receiver
-    return x if side is None else x + side[rows] + (row.receive if incoming else row.send)
+    return x if side is None else x + side + (row.receive if incoming else row.send)
 
 
 def _thinned(draws: Sequence[Draw]) -> list[Draw]:

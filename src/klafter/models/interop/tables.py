@@ -20,10 +20,11 @@ def links_frame(links: list[tuple[Any, Any, float]]) -> Any:
 def nodes_frame(model: Any) -> Any:
     """One row for each node: its label, communities, partition, probabilities, attributes."""
     pandas, graph = library("pandas", "a table"), model.graph_
-    names, chances = model.community_names_, model.membership_proba_
+    names, proba = model.community_names_, model.membership_proba_
     z = sparse.csr_array(model.memberships_)
     held = [tuple(names[k] for k in sorted(z.indices[a:b].tolist())) for a, b in pairwise(z.indptr)]
     columns = {
+        **({} if graph.kinds is None else {"kind": graph.kinds}),
         "degree": np.diff(graph.links.indptr) + (np.diff(graph.links.tocsc().indptr) if graph.directed else 0),
         "communities": held,
         "n_communities": [len(row) for row in held],
@@ -31,10 +32,10 @@ def nodes_frame(model: Any) -> Any:
     }
     index = pandas.Index(node_labels(graph), name="node")
     table = pandas.DataFrame(columns, index=index)
-    if sparse.issparse(chances):
-        beliefs = pandas.DataFrame.sparse.from_spmatrix(chances, index=index, columns=names)
+    if sparse.issparse(proba):
+        beliefs = pandas.DataFrame.sparse.from_spmatrix(proba, index=index, columns=names)
     else:
-        beliefs = pandas.DataFrame(chances, index=index, columns=names)
+        beliefs = pandas.DataFrame(proba, index=index, columns=names)
     known = pandas.DataFrame({name: list(values) for name, values in graph.attributes.items()}, index=index)
     taken = {*table.columns, *names}
     known = known.rename(columns={name: f"{name} (attribute)" for name in known.columns if name in taken})
@@ -49,6 +50,9 @@ def communities_frame(model: Any) -> Any:
     present = sparse.csr_array(graph.links != 0, dtype=float)
     inside = np.asarray((present @ z).multiply(z).sum(axis=0)).ravel() / (1 if graph.directed else 2)
     pairs = size * (size - 1) / (1 if graph.directed else 2)
+    if graph.second_kind is not None:
+        n_second = np.asarray(z[graph.second_kind].sum(axis=0)).ravel()
+        pairs = n_second * (size - n_second)
     stability = model.stability_
     return pandas.DataFrame(
         {
@@ -99,14 +103,22 @@ def node_clustering(model: Any) -> Any:
 def node_facts(model: Any) -> dict[str, list[Any]]:
     """Communities (numbers), partition, probabilities of held communities and attributes, by node."""
     graph, z = model.graph_, sparse.csr_array(model.memberships_)
-    chances = sparse.csr_array(model.membership_proba_)
+    proba = sparse.csr_array(model.membership_proba_)
     held = [sorted(z.indices[a:b].tolist()) for a, b in pairwise(z.indptr)]
+    kinds = {} if graph.kinds is None else {"kind": graph.kinds.tolist(), **_sides(graph)}
     return {
         **{name: [_plain(v) for v in values] for name, values in graph.attributes.items()},
+        **kinds,
         "communities": held,
-        "probabilities": [[float(chances[i, k]) for k in row] for i, row in enumerate(held)],
+        "probabilities": [[float(proba[i, k]) for k in row] for i, row in enumerate(held)],
         "partition": model.labels_.tolist(),
     }
+
+
+def _sides(graph: Graph) -> dict[str, list[Any]]:
+    """What networkx and igraph call two kinds of nodes."""
+    second = np.asarray(graph.second_kind)
+    return {"bipartite": second.astype(int).tolist(), "type": second.tolist()}
 
 
 def node_labels(graph: Graph) -> list[Any]:

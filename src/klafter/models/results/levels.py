@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+
+from klafter.core.draws import Matrix
+
+Packed = dict[str, Any]
 
 
 class Level(NamedTuple):
@@ -18,7 +23,18 @@ class Level(NamedTuple):
     shown: bool  # whether ``memberships_`` is this level
 
 
-def unpack(arrays: dict[str, Any]) -> list[Level]:
+def pack(covers: Sequence[Matrix], scores: Sequence[float], merged: Sequence[tuple[int, ...]], shown: int) -> Packed:
+    """Levels as arrays: memberships of all side by side, how many communities each has, scores, what merged."""
+    return {
+        "memberships": sparse.csr_array(sparse.hstack([sparse.csr_array(cover, dtype=np.int8) for cover in covers])),
+        "n_communities": np.array([cover.shape[1] for cover in covers]),
+        "score": np.array(scores),
+        "merged": np.array([pair or (-1, -1) for pair in merged]),
+        "shown": shown,
+    }
+
+
+def unpack(arrays: Packed) -> list[Level]:
     """The levels that a fit keeps side by side, finest first."""
     ends = np.cumsum(arrays["n_communities"])
     covers = sparse.csc_array(arrays["memberships"])

@@ -66,7 +66,7 @@ def first_choices(graph: Graph, memberships: Matrix, probabilities: Matrix) -> l
     odds.data /= 1 - odds.data
     total = np.asarray(odds.sum(axis=1)).ravel()
     there = sparse.csr_array((np.ones(len(alone)), (np.arange(len(alone)), place)), shape=mine.shape)
-    chance, odds_there = (np.asarray(matrix.multiply(there).sum(axis=1)).ravel() for matrix in (mine, odds))
+    proba, odds_there = (np.asarray(matrix.multiply(there).sum(axis=1)).ravel() for matrix in (mine, odds))
     share = np.where(total > 0, odds_there / np.maximum(total, 1e-300), 1 / memberships.shape[1])
     labels = [graph.label(int(i)) for i in alone]
-    return list(map(Choice, labels, place.tolist(), np.minimum(chance, 1.0).tolist(), share.tolist()))
+    return list(map(Choice, labels, place.tolist(), np.minimum(proba, 1.0).tolist(), share.tolist()))

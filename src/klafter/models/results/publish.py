@@ -13,13 +13,14 @@ from klafter.core.draws import Draw, LinearDraw
 from klafter.core.objective import objective
 from klafter.core.problem import BOUND, Problem, State
 from klafter.graph import Graph
-from klafter.models.results.known import count_posterior, distinct, fill_in, known_of_restarts
+from klafter.models.results.levels import pack
 from klafter.models.results.matching import average_memberships
 from klafter.models.results.names import known_rows, match_last, name_communities, new_order, reordered
+from klafter.models.results.posterior import count_posterior, distinct, fill_in, posterior_of_restarts
 from klafter.sampling.chain import Chain, Recipe
 from klafter.sampling.lfrm import as_draw
 from klafter.search.descend import Outcome
-from klafter.search.levels import Level, levels, shown_level
+from klafter.search.levels import levels, shown_level
 from klafter.search.progress import Step
 
 DENSE_AFFINITIES = 1_000  # communities up to which ``affinities_`` of the sparse engine is a full array
@@ -53,6 +54,10 @@ class Fitted:
     def noting(self, *notes: str) -> Fitted:
         """The same with further notes."""
         return replace(self, notes=[*self.notes, *notes])
+
+    def with_more(self, **more: Any) -> Fitted:
+        """The same with further attributes."""
+        return replace(self, more={**self.more, **more})
 
 
 def publish(model: Any, graph: Graph, fitted: Fitted, seconds: float) -> None:
@@ -121,26 +126,14 @@ def from_restarts(
         n_iter=best.history[-1].step,
         precision=best.problem.law.precision / unit**2,
         notes=_at_bound(best.state, unit, "links there are all present or all absent"),
-        **known_of_restarts(outcomes, best, path[shown].state, np.random.default_rng(seed)),
+        **posterior_of_restarts(outcomes, best, path[shown].state, np.random.default_rng(seed)),
         more={
             "converged": best.converged,
             "prior": "counts" if best.problem.counts else "buffet",
             "finest": restarts[order[0]],
-            "levels": _levels(path, shown),
+            "levels": pack([t.state.z.T for t in path], [t.score for t in path], [t.merged for t in path], shown),
         },
     )
-
-
-def _levels(path: list[Level], shown: int) -> dict[str, Any]:
-    """The levels as arrays: memberships of all side by side, how many communities each has, scores, what merged."""
-    covers = [sparse.csr_array(level.state.z.T, dtype=np.int8) for level in path]
-    return {
-        "memberships": sparse.csr_array(sparse.hstack(covers)),
-        "n_communities": np.array([cover.shape[1] for cover in covers]),
-        "score": np.array([level.score for level in path]),
-        "merged": np.array([level.merged or (-1, -1) for level in path]),
-        "shown": shown,
-    }
 
 
 def from_searches(outcomes: list[Any]) -> Fitted:

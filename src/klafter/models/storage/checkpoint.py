@@ -21,6 +21,7 @@ from klafter import __version__
 from klafter.graph import Graph
 from klafter.graph.archives import read_arrays
 from klafter.graph.fingerprint import fingerprint
+from klafter.graph.pair_columns import asked_kinds
 from klafter.graph.writing import check_place, write_file
 from klafter.models.storage.packing import Packer, unpack
 from klafter.search.parallel import run
@@ -180,9 +181,12 @@ class _Within(Store):
 
 @contextmanager
 def opened(
-    checkpoint: Any, model: Any, graph: Graph, seeds: np.random.SeedSequence, every: float
+    checkpoint: Any, model: Any, graph: Graph, seeds: np.random.SeedSequence, every: float, *, data: str | None = None
 ) -> Iterator[tuple[Store, np.random.SeedSequence]]:
-    """The store of a fit and the root of its randomness, which a fit without a seed finds in its checkpoint."""
+    """The store of a fit and the root of its randomness, which a fit without a seed finds in its checkpoint.
+
+    ``data`` tells the links from others where the graph does not hold them.
+    """
     if checkpoint is None or isinstance(checkpoint, Store):
         yield checkpoint or Store(), seeds
         return
@@ -190,26 +194,26 @@ def opened(
         raise ValueError(f"checkpoint_every is a number of seconds from 0; it is {every!r}. Use 60.")
     if getattr(model, "warm_start", False) and hasattr(model, "graph_"):
         raise ValueError("A checkpoint is of a fit that begins anew; warm_start=True goes on. Use one of the two.")
-    store = Checkpoint(checkpoint, describe(model, graph, seeds), every)
+    store = Checkpoint(checkpoint, describe(model, graph, seeds, data), every)
     try:
         yield store, np.random.SeedSequence(store.description["entropy"])
     finally:
         store.write()
 
 
-def describe(model: Any, graph: Graph, seeds: np.random.SeedSequence) -> dict[str, Any]:
+def describe(model: Any, graph: Graph, seeds: np.random.SeedSequence, data: str | None = None) -> dict[str, Any]:
     """By what a checkpoint is told from others."""
     parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in SAME_RESULT}
     described = json.loads(json.dumps(parameters, default=_described))
-    data, entropy = fingerprint(graph), seeds.entropy
+    used = getattr(getattr(model, "estimator", None) or model, "attributes", None)
     return {
         "format": FORMAT,
         "version": VERSION,
         "klafter": __version__,
         "model": type(model).__name__,
         "parameters": described,
-        "data": data,
-        "entropy": entropy,
+        "data": data or fingerprint(graph, asked_kinds(used)),
+        "entropy": seeds.entropy,
     }
 
 

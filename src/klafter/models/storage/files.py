@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,12 +17,14 @@ from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
 from klafter.graph.archives import check_compressed, read_arrays
 from klafter.graph.writing import write_file
-from klafter.models.results.known import fill_in
+from klafter.models.checks import check_running
 from klafter.models.results.names import name_communities
+from klafter.models.results.posterior import fill_in
 
 FORMAT, VERSION = "klafter model", 2
 Header: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, np.ndarray]
+LARGEST = 1e120  # fits take values up to 1e50, and the objective has their squares
 CLASSES = ("KLafter", "PaperKLafter", "LFRM", "IRM", "MMSB", "EPM")
 DAMAGES = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError)
 DRAWS: dict[str, type[Draw]] = {"linear": LinearDraw, "exposure": ExposureDraw}
@@ -83,7 +86,11 @@ def _rebuild(header: Header, arrays: Arrays) -> Any:
     if header["class"] not in CLASSES:
         raise KeyError(header["class"])
     model = getattr(models, header["class"])(**header["parameters"])
-    model.graph_ = _unpack_graph(arrays, header)
+    graph = _unpack_graph(arrays, header)
+    check_running(model)
+    with suppress(MemoryError):  # a machine that has more may have fitted it
+        model._check_parameters(graph)
+    model.graph_ = graph
     model.labels_in_ = model.graph_.labels
     model._forget()
     for name, recipe in header["fitted"].items():
@@ -132,6 +139,9 @@ def _check(model: Any) -> None:
         or not abs(sum(known["probability"]) - 1) < 1e-6
     ):
         raise ValueError("n_communities_posterior_")
+    weights = np.asarray(getattr(model, "blend_weights_", np.zeros(3)), float)
+    if weights.shape != (3,) or not np.isfinite(weights).all() or (weights[1:] < 0).any():
+        raise ValueError("blend_weights_")
     if len(model.community_names_) != model.n_communities_:
         raise ValueError("community_names_")
     if model.response_ not in RESPONSES or not 0 < model.precision_ < np.inf:
@@ -139,8 +149,8 @@ def _check(model: Any) -> None:
     for draw in draws:
         _check_finite(*draw)
     _check_finite(model.memberships_, model.membership_proba_, model.affinities_, model.objective_)
-    memberships, chances = (_values(part) for part in (model.memberships_, model.membership_proba_))
-    if not np.isin(memberships, (0, 1)).all() or not ((chances >= 0) & (chances <= 1 + 1e-9)).all():
+    memberships, proba = (_values(part) for part in (model.memberships_, model.membership_proba_))
+    if not np.isin(memberships, (0, 1)).all() or not ((proba >= 0) & (proba <= 1 + 1e-9)).all():
         raise ValueError("memberships_")
 
 
@@ -150,8 +160,8 @@ def _values(matrix: Any) -> np.ndarray:
 
 def _check_finite(*parts: Any) -> None:
     for part in parts:
-        if part is not None and not np.isfinite(np.asarray(_values(part), float)).all():
-            raise ValueError("a number that is not finite")
+        if part is not None and not (np.abs(np.asarray(_values(part), float)) <= LARGEST).all():
+            raise ValueError("a number that is not finite, or beyond what any fit finds")
 
 
 def _plain(value: Any) -> Any:
@@ -283,6 +293,7 @@ def _pack_graph(graph: Graph, arrays: Arrays, header: Header) -> None:
         "labels": None if graph.labels is None else [_label(label) for label in graph.labels.tolist()],
         "attributes": {k: [_plain(x) for x in v.tolist()] for k, v in graph.attributes.items()},
         "covariates": {k: _pack(f"graph.covariates.{k}", v, arrays) for k, v in graph.covariates.items()},
+        "kinds": None if graph.kinds is None else graph.kinds.tolist(),
     }
 
 
@@ -312,4 +323,5 @@ def _unpack_graph(arrays: Arrays, header: Header) -> Graph:
         labels=None if part["labels"] is None else [_as_label(label) for label in part["labels"]],
         attributes=part["attributes"],
         covariates={k: _unpack(v, arrays) for k, v in part["covariates"].items()},
+        kinds=part.get("kinds"),
     )

@@ -24,8 +24,8 @@ CLASSES = frozenset(
         "klafter.sampling.mmsb_kernels.Counts",
         "klafter.search.progress.Step",
         "klafter.search.sparse.affinities.Affinities",
-        "klafter.search.sparse.fit.Found",
-        "klafter.search.sparse.fit.Stand",
+        "klafter.search.sparse.fit.ScoredState",
+        "klafter.search.sparse.fit.SearchState",
         "klafter.search.sparse.state.State",
     }
 )

@@ -59,9 +59,10 @@ export function startOverlaps() {
   if (!sets.some((s) => s.communities.length > 1)) return;
   show("overlaps");
   const rows = [...new Set(sets.flatMap((s) => s.communities))].sort((a, b) => communities[b].size - communities[a].size);
-  const [step, line, left, top] = [30, 22, 230, 120], w = left + sets.length * step + 10, h = top + rows.length * line + 14;
+  const longest = Math.max(...rows.map((k) => shortName(k, 20).length));
+  const [step, line, left, top] = [30, 22, 96 + 7 * longest, 120], w = left + sets.length * step + 10, h = top + rows.length * line + 14;
   const most = Math.max(...sets.map((s) => s.size)), largest = Math.max(...rows.map((k) => communities[k].size));
-  const drawing = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "Sets of communities and how many nodes are in exactly these" });
+  const drawing = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, style: `min-width: ${Math.round(0.7 * w)}px`, role: "img", "aria-label": "Sets of communities and how many nodes are in exactly these" });
   const write = (text, x, y, anchor) => { const t = svg("text", { x, y, "text-anchor": anchor }); t.textContent = text; drawing.append(t); };
   const y = new Map(rows.map((k, t) => [k, top + 14 + t * line]));
   rows.forEach((k, t) => {

@@ -147,6 +147,11 @@ export class Drawing {
       from = to;
     }
     pen.globalAlpha = bright ? 1 : 0.16;
+    if (item.node !== undefined && nodes.second && nodes.second[item.node]) {  // of the second kind: a ring
+      pen.fillStyle = paper; pen.globalAlpha = 1;
+      pen.beginPath(); pen.arc(x, y, 0.45 * r, 0, 7); pen.fill();
+      pen.globalAlpha = bright ? 1 : 0.16;
+    }
     if (item.pie.some(([, , sure]) => sure < 0.995)) {  // a pale slice keeps its outline
       pen.strokeStyle = item.pie[0][0]; pen.lineWidth = Math.min(1, 0.12 * r);
       pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.stroke();

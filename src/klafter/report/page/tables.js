@@ -1,5 +1,5 @@
 // Tables: communities, links worth a look, measures, parameters.
-import { DATA, arrow, communities, shortName, summary } from "./data.js";
+import { DATA, arrow, communities, nodes, shortName, summary } from "./data.js";
 import { $, bar, el, explained, show } from "./elements.js";
 import { count, digits, percent, signed } from "./format.js";
 import { chip, chosen, nodeButton, onSelect } from "./selection.js";
@@ -20,9 +20,13 @@ function communityColumns() {
     has("affinity") && { name: "Affinity", number: true, meaning: AFFINITY, value: (c) => c.affinity, cell: (c) => signed(c.affinity) },
     has("stability") && { name: "Stability", share: true, meaning: "How well the other runs found this community again: the F1 of its members with those of the best match, averaged. 100% is the same members every time; believe the stable ones first.", value: (c) => c.stability, cell: (c) => share(c, "stability") },
     communities.some((c) => c.enriched.length) && { name: "Over-represented", meaning: "Attribute values that members hold more often than chance gives, at most 5% of them by mistake. Behind them: members with the value, and nodes of the whole network.", value: (c) => (c.enriched.length ? -Math.log(c.enriched[0].q + 1e-300) : -1), cell: (c) => c.enriched.slice(0, 3).map(enriched) },
-    { name: "Tightest members", wide: true, meaning: "Members linked with most other members.", cell: (c) => [...c.members.slice(0, 6).flatMap((i, t) => (t ? [", ", nodeButton(i)] : [nodeButton(i)])), el("span", { class: "muted" }, c.size > 6 ? ` and ${count(c.size - 6)} more` : "")] },
+    ...(summary.kinds.length
+      ? summary.kinds.map((kind, side) => ({ name: `Members: ${kind}`, wide: true, cell: (c) => tightest(c.members.filter((i) => nodes.second[i] === side)) }))
+      : [{ name: "Tightest members", wide: true, meaning: "Members linked with most other members.", cell: (c) => tightest(c.members) }]),
   ].filter(Boolean);
 }
+
+const tightest = (members) => [...members.slice(0, 6).flatMap((i, t) => (t ? [", ", nodeButton(i)] : [nodeButton(i)])), el("span", { class: "muted" }, members.length > 6 ? ` and ${count(members.length - 6)} more` : "")];
 
 export function startCommunities() {
   if (!communities.length) return;
@@ -52,7 +56,7 @@ export function startCommunities() {
 // Communities by their names where a part of an explanation has numbers.
 const NUMBERED = new RegExp("community (\\d+)", "g");
 const named = (what) => what.replace(NUMBERED, (text, k) => (communities[k]?.name ? `“${shortName(Number(k), 24)}”` : text));
-const logOdds = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+const logOdds = (value) => (Math.abs(value) < 0.005 ? "0.00" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`);
 
 function why(row) {
   const parts = row.parts.map(([what, value]) => el("span", {}, el("b", { class: value < 0 ? "minus" : "plus" }, logOdds(value)), ` ${named(what)}`));

@@ -18,7 +18,7 @@ from klafter.search.cluster.executor import by_shard
 from klafter.search.sparse.state import Problem
 
 SHARD_LINKS, FEWEST = 5_000_000, 8  # links to a shard, and shards at least: fixed by the graph, not by the cluster
-ATTEMPTS = 5
+ATTEMPTS = 5  # at a task whose worker died
 STALL, PATIENCE = 20, 300  # seconds that tasks may wait with nobody at work, and that the cluster may have no worker
 SLOWEST = 1e7  # bytes a second at which a state goes to the workers, at least
 

@@ -144,7 +144,7 @@ def _doubt(frame: Problem, state: State, proposal: Exchange, links: float) -> fl
 
 
 def init(frame: Problem, executor: ShardExecutor, n_links: float, seed: int) -> State:
-    """Births from nothing and, while the background explains much, of communities that would only pay together."""
+    """Births from nothing and, while the background explains much, of communities that gain only together."""
     state, _ = births(frame, empty_state(frame, n_links), executor, [seed, 0])
     state = warm_up(frame, state, executor)
     if (

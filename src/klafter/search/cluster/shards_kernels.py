@@ -4,7 +4,15 @@ import numpy as np
 
 from klafter.jit.decorators import kernel
 from klafter.search.sparse.kernels.flips import best_flip, flip_rest, flip_scratch
-from klafter.search.sparse.kernels.links import ENOUGH, flip, holds, is_symmetric, reached, spread, withdraw
+from klafter.search.sparse.kernels.links import (
+    ENOUGH,
+    add_row_effect,
+    clear_row_effect,
+    flip,
+    holds,
+    is_symmetric,
+    pair_affinity,
+)
 
 MOVED, WAITING = 1, 2  # a node that flipped, and one whose flip lost to a neighbour's
 
@@ -45,14 +53,14 @@ def hidden_rows(ws, own, rates):
     out = np.zeros(len(ws.size))
     into = out if is_symmetric(ws) else np.zeros(len(ws.size))
     for i in range(own):
-        spread(ws, i, out, into)
+        add_row_effect(ws, i, out, into)
         for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
             j = ws.hidden_node[p]
             if p < ws.hidden_middle[i]:
-                rates[0, i] += ws.receive[j] * reached(ws, j, out)
+                rates[0, i] += ws.receive[j] * pair_affinity(ws, j, out)
             else:
-                rates[1, i] += ws.send[j] * reached(ws, j, into)
-        withdraw(ws, i, out, into)
+                rates[1, i] += ws.send[j] * pair_affinity(ws, j, into)
+        clear_row_effect(ws, i, out, into)
 
 
 @kernel

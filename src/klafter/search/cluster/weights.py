@@ -57,9 +57,9 @@ def parallel_step(problem: Problem, state: State, sums: Totals, *, factors: bool
         return np.maximum(_rates(z, state, other) - taken, 0.0)
 
     if problem.pair_weight == 1.0:
-        send = (a + sums.sent) / (a + rates(receive, 0))
+        send = np.where(send > 0, (a + sums.sent) / (a + rates(receive, 0)), 0.0)
         state = state._replace(send=send)
-        receive = (a + sums.received) / (a + rates(send, 1))
+        receive = np.where(receive > 0, (a + sums.received) / (a + rates(send, 1)), 0.0)
     else:
         c = rates(send, 0) / send
         send = receive = 2 * (a + sums.sent) / (a + np.sqrt(a * a + 4 * c * (a + sums.sent)))

@@ -14,7 +14,7 @@ from klafter.search.dense.weights_kernels import column_evidence, fit_column
 
 
 @bare
-def is_surprise(ws, i, j, y, x):
+def is_underpredicted(ws, i, j, y, x):
     """Whether the link from i to j is a standard deviation above its mean, or no community accounts for it."""
     law = ws.law
     if not law.quadratic and x <= ws.offset[0] + ws.sender[i] + ws.receiver[j] + 1.5:
@@ -22,8 +22,26 @@ def is_surprise(ws, i, j, y, x):
     return -slope(law, y, x) > np.sqrt(curvature(law, y, x))
 
 
+@kernel
+def newly_underpredicted(ws, seed, failed_out, failed_in):
+    """Whether a birth at the seed would begin with a link that no failure there began with; such links are noted."""
+    new = False
+    for incoming in range(2 if ws.directed else 1):
+        links = ws.links_in if incoming else ws.links_out
+        row = ws.into if incoming else ws.out
+        failed = failed_in if incoming else failed_out
+        load_row(ws, seed, row)
+        for t in range(links.start[seed], links.start[seed + 1]):
+            j = links.node[t]
+            source, target = (j, seed) if incoming else (seed, j)
+            if not failed[t] and is_underpredicted(ws, source, target, links.value[t], x_of(ws.law, row, j)):
+                failed[t] = 1
+                new = True
+    return new
+
+
 @bare
-def plant(ws, k, seed, with_seed):
+def seed_community(ws, k, seed, with_seed):
     """Slot k gets the partners whose link with the seed is above what it was expected to be (and the seed)."""
     ws.w[k, :] = 0.0
     ws.w[:, k] = 0.0
@@ -40,7 +58,7 @@ def plant(ws, k, seed, with_seed):
         for t in range(links.start[seed], links.start[seed + 1]):
             j = links.node[t]
             source, target = (j, seed) if incoming else (seed, j)
-            if not ws.z[k, j] and is_surprise(ws, source, target, links.value[t], x_of(ws.law, row, j)):
+            if not ws.z[k, j] and is_underpredicted(ws, source, target, links.value[t], x_of(ws.law, row, j)):
                 price += flip_price(ws, j, k)
                 set_membership(ws, j, k, 1)
                 size += 1
@@ -69,7 +87,7 @@ def around(ws, k):
 
 @bare
 def clear(ws, k):
-    """Take community k out of the view."""
+    """Take community k out of the workspace."""
     ws.w[k, :] = 0.0
     ws.w[:, k] = 0.0
     for i in range(ws.n):
@@ -98,7 +116,7 @@ def propose_birth(ws, seed, k, assortative, passes):
 
     ``assortative`` ones have the seed inside and link inside only. Members are revised in so many ``passes`` at most.
     """
-    size, price = plant(ws, k, seed, assortative)
+    size, price = seed_community(ws, k, seed, assortative)
     if size < 2:
         return 0.0, 0.0
     gain = grow_inside(ws, k, price, passes) if assortative else grow(ws, k, price, passes)

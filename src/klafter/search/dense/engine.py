@@ -13,6 +13,7 @@ from klafter.search.dense.score import score
 from klafter.search.dense.weights import FINE, fit_weights
 from klafter.search.moves.birth import give_birth
 from klafter.search.moves.death import deaths
+from klafter.search.moves.failures import Failures
 from klafter.search.moves.flip import sweep
 from klafter.search.moves.merge import merges
 from klafter.search.moves.split import splits
@@ -29,12 +30,14 @@ def init(problem: Problem, rng, memberships: np.ndarray | None = None) -> State:
 
 
 def grow(
-    problem: Problem, state: State, value: float, rng, max_communities: int = 2**31, nodes=None, tol: float = FINE
-) -> tuple[State, float]:
+    problem: Problem, state: State, value: float, rng, max_communities: int = 2**31, nodes=None, tol: float = FINE,
+    failures: Failures | None = None,
+) -> tuple[State, float]:  # fmt: skip
     """Births until none lowers the score, flips and weights between them; ``nodes`` are seeds and flip (None: all)."""
+    failures = failures or Failures()
     for _ in range(SEARCH.dense.birth_rounds):
         n_before = len(state.z)
-        state, value = give_birth(problem, state, value, rng, max_communities, nodes)
+        state, value = give_birth(problem, state, value, rng, max_communities, nodes, failures)
         if len(state.z) == n_before:
             break
         state, value = sweep(problem, state, value, rng, 1, nodes, tol)
@@ -42,12 +45,14 @@ def grow(
 
 
 def step(
-    problem: Problem, state: State, value: float, rng, *, max_communities: int = 2**31, fixed: bool = False
-) -> tuple[State, float]:
-    """One round of all moves; ``fixed`` keeps the number of communities."""
+    problem: Problem, state: State, value: float, rng, *, max_communities: int = 2**31, fixed: bool = False,
+    failures: Failures | None = None,
+) -> tuple[State, float]:  # fmt: skip
+    """One round of all moves but those that failed before; ``fixed`` keeps the number of communities."""
     if fixed:
         return sweep(problem, state, value, rng)
-    state, value = grow(problem, state, value, rng, max_communities)
-    state, value = merges(problem, state, value)
-    state, value = splits(problem, state, value, max_communities)
-    return deaths(problem, state, value)
+    failures = failures or Failures()
+    state, value = grow(problem, state, value, rng, max_communities, failures=failures)
+    state, value = merges(problem, state, value, failures)
+    state, value = splits(problem, state, value, max_communities, failures)
+    return deaths(problem, state, value, failures)

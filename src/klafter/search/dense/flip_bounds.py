@@ -19,7 +19,7 @@ FEW = 100  # communities up to which all gains cost no more than bounds
 ROUNDING = 1e-7  # a bound this much below its threshold is below it
 
 
-class Screen(NamedTuple):
+class FlipBounds(NamedTuple):
     """Which communities every node holds, the first n_held[i] of held[i], and room for one node's bounds."""
 
     n_held: np.ndarray  # (n,)
@@ -31,33 +31,33 @@ class Screen(NamedTuple):
 
 
 @bare
-def relist(ws, i, screen):
-    """After the memberships of i changed."""
+def update_held(ws, i, flip_bounds):
+    """List the communities of i anew, after they changed."""
     size = 0
     for m in range(ws.z.shape[0]):
         if ws.z[m, i]:
-            screen.held[i, size] = m
+            flip_bounds.held[i, size] = m
             size += 1
-    screen.n_held[i] = size
+    flip_bounds.n_held[i] = size
 
 
 @inner
-def new_screen(ws):
-    """A screen for the memberships as they are."""
+def new_flip_bounds(ws):
+    """Lists of the memberships as they are, and room for bounds."""
     k, n = ws.z.shape[0], ws.n
-    screen = Screen(
+    flip_bounds = FlipBounds(
         np.zeros(n, np.int64), np.empty((n, k), np.int64), np.empty(k), np.empty(k), np.empty(k), np.empty(n)
     )
     for i in range(n):
-        relist(ws, i, screen)
-    return screen
+        update_held(ws, i, flip_bounds)
+    return flip_bounds
 
 
 @bare
-def leave_hopeful(ws, i, first, thresholds, screen):
-    """Thresholds from ``first`` on, infinite where the bound of a flip is below; the view's rows are those of i."""
+def mark_may_gain(ws, i, first, thresholds, flip_bounds):
+    """Thresholds from ``first`` on, infinite where no flip can exceed them; ``ws`` has the rows of i."""
     law, w, n_communities = ws.law, ws.w, ws.z.shape[0]
-    n_held, held, excess, bounds, left, means = screen
+    n_held, held, excess, bounds, left, means = flip_bounds
     for k in range(first, n_communities):
         left[k] = thresholds[k]
     clipped = ws.out.base[1] != 0.0 or (ws.directed and ws.into.base[1] != 0.0)
@@ -86,16 +86,16 @@ def leave_hopeful(ws, i, first, thresholds, screen):
 
 
 @bare
-def flip_hopeful(ws, i, thresholds, screen):
+def flip_may_gain(ws, i, thresholds, flip_bounds):
     """``flip_row`` with fewer gains: those of flips that may exceed their threshold."""
     n_communities = ws.z.shape[0]
-    leave_hopeful(ws, i, 0, thresholds, screen)
-    k, _ = next_gain(ws, i, 0, screen.left)
+    mark_may_gain(ws, i, 0, thresholds, flip_bounds)
+    k, _ = next_gain(ws, i, 0, flip_bounds.left)
     if k == n_communities:
         return
     while k < n_communities:
         apply_flip(ws, i, k)
-        leave_hopeful(ws, i, k + 1, thresholds, screen)
-        k, _ = next_gain(ws, i, k + 1, screen.left)
+        mark_may_gain(ws, i, k + 1, thresholds, flip_bounds)
+        k, _ = next_gain(ws, i, k + 1, flip_bounds.left)
     refresh_effects(ws, i)
-    relist(ws, i, screen)
+    update_held(ws, i, flip_bounds)

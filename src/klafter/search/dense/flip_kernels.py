@@ -14,7 +14,7 @@ DEAREST = 1e6  # rise of Q by leaving, beyond which a swap's gain would be the s
 
 @bare
 def apply_flip(ws, i, k):
-    """Flip z_ik in the state and in node i's rows; the pulls of i are brought up to date at the end."""
+    """Flip z_ik in the state and in node i's rows; the effects of i are brought up to date at the end."""
     d = 1 - 2 * np.int64(ws.z[k, i])
     set_membership(ws, i, k, 1 - ws.z[k, i])
     shift_row(ws.law, ws.out, ws.effect_out[k], ws.exp_out[k], d)

@@ -137,7 +137,7 @@ def revise_inside(ws, k, members, size, near, scratch, line):
 def grow_inside(ws, k, price, passes):
     """Fit w_kk and revise the members of k in turn; returns the fall of Q since k was empty.
 
-    The pulls of k are brought up to date only where Q fell: of a community that fails they are cleared anyway.
+    The effects of k are brought up to date only where Q fell: of a community that fails they are cleared anyway.
     """
     n = ws.n
     members, size, at = np.empty(n, np.int64), ws.size[k], 0

@@ -1,4 +1,4 @@
-"""The convex step in one kernel: L-BFGS within bounds over all free parameters of a view.
+"""The convex step in one kernel: L-BFGS within bounds over all free parameters of a workspace.
 
 SciPy's, which is the better one for hard functions, takes longer for an iteration than the function itself, and so does
 one in Python. This function is convex, and scaled by its own curvature where the search begins.
@@ -21,13 +21,13 @@ from klafter.search.dense.weights_kernels import (
     gather,
     n_free,
     new_sums,
-    spread,
+    scatter,
     sum_derivatives,
 )
 
 MEMORY = 15  # pairs of steps and changes of the slope
 SLOTS = MEMORY + 1  # and one that may turn out to tell nothing
-HALVINGS = 12
+HALVINGS = 12  # of a step that does not fall
 FALL = 1e-4  # share of the fall that the slope promises, which a step must bring
 FLAT = 1e-6  # slope, in units of the curvature, that counts as none
 
@@ -95,7 +95,7 @@ def value_and_slope_at(ws, theta, slope, work, curvatures):
     """Value and slope of Q, up to a constant, at theta; and its curvatures, into the scale, where sums are given."""
     sums, with_curvature = work.sums, curvatures.senders.size > 0
     clear(sums)
-    spread(ws, theta, work.members)
+    scatter(ws, theta, work.members)
     if all_exp_safe(ws):
         value = sum_probabilities(ws, work.held, with_curvature, sums, curvatures, work.dyads)
     else:
@@ -125,7 +125,7 @@ def links_are_linear(ws):
 
 @bare
 def minimise(ws, work, curvatures, iterations, tol):
-    """Steps until the slope is flat, the fall is small, or no step falls; the view is left at the lowest."""
+    """Steps until the slope is flat, the fall is small, or no step falls; the workspace is left at the lowest."""
     here, slope, free, scale = work.here, work.slope, work.free, work.scale
     gather(ws, here)
     set_prior(ws, work)
@@ -162,7 +162,7 @@ def minimise(ws, work, curvatures, iterations, tol):
         fall, value = value - lower, lower
         if fall <= tol * max(abs(value), 1.0):
             break
-    spread(ws, here, work.members)
+    scatter(ws, here, work.members)
 
 
 @bare

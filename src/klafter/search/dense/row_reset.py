@@ -19,7 +19,7 @@ from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, kernel
 from klafter.search.dense.flip_kernels import TINY_GAIN, apply_flip
 
-SOCIALITY_STEPS = 5
+SOCIALITY_STEPS = 5  # of Newton, along one convex line
 
 
 class Scratch(NamedTuple):

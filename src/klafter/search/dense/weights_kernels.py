@@ -15,7 +15,7 @@ from klafter.core.rows import load_row, load_tail, mark, row_loss
 from klafter.core.workspace import list_members, refresh_column, refresh_columns
 from klafter.jit.decorators import bare, inner, kernel
 
-NEWTON_STEPS = 3
+NEWTON_STEPS = 3  # along one convex line: the next sweep comes back to it
 
 
 @bare
@@ -289,11 +289,11 @@ def add_curvatures(ws, k, curvatures, scratch):
 @kernel
 def place(ws, theta):
     """Give every free parameter its value, in the order of ``pack``."""
-    spread(ws, theta, list_members(ws))
+    scatter(ws, theta, list_members(ws))
 
 
 @bare
-def spread(ws, theta, members):
+def scatter(ws, theta, members):
     t = 0
     for k in range(ws.z.shape[0]):
         for m in range(0 if ws.directed else k, ws.z.shape[0]):

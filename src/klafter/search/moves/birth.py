@@ -5,23 +5,29 @@ import numpy as np
 from klafter.core.problem import Problem, State, add_communities
 from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.config import SEARCH
-from klafter.search.dense.birth_kernels import clear_column, propose_birth
+from klafter.search.dense.birth_kernels import clear_column, newly_underpredicted, propose_birth
 from klafter.search.dense.communities import drop_empty
 from klafter.search.dense.score import score_of
 from klafter.search.dense.weights_kernels import laplace_evidence
 from klafter.search.moves import proposal
+from klafter.search.moves.failures import Failures, Noted
 
 
-def births(ws: Workspace, value: float, seeds: np.ndarray, slots: np.ndarray) -> tuple[float, int]:
+def births(
+    ws: Workspace, value: float, seeds: np.ndarray, slots: np.ndarray, failed: tuple[Noted, Noted]
+) -> tuple[float, int]:
     """Propose a community at each seed while columns are empty; returns the score and how many were accepted.
 
-    Every third seed (``bipartite_every``) lends its partners to a community that need not link inside.
+    Every third seed (``bipartite_every``) lends its partners to a community that need not link inside. A seed at which
+    one of its kind failed is passed over until another of its links is underpredicted.
     """
     born, evidence, settings = 0, laplace_evidence(ws), SEARCH.dense
     for t, seed in enumerate(seeds.tolist()):
         if born == len(slots):
             break
         assortative = (t + 1) % settings.bipartite_every != 0
+        if not newly_underpredicted(ws, seed, *failed[assortative]):
+            continue
         gain, own_evidence = propose_birth(ws, seed, slots[born], assortative, settings.birth_passes)
         there = laplace_evidence(ws) if gain > own_evidence else np.inf
         fall = gain + evidence - there
@@ -35,14 +41,17 @@ def births(ws: Workspace, value: float, seeds: np.ndarray, slots: np.ndarray) ->
 
 
 def give_birth(
-    problem: Problem, state: State, value: float, rng, max_communities: int, seeds=None
+    problem: Problem, state: State, value: float, rng, max_communities: int, seeds=None, failures=None
 ) -> tuple[State, float]:
     """One round of births from seeds (None: all nodes), in random order."""
+    failures = failures or Failures()
     n, k = problem.dyads.n, len(state.z)
     slots = min(1 + int(SEARCH.dense.birth_room * k), max_communities - k)
     if slots <= 0:
         return state, value
     wider = add_communities(state, np.zeros((slots, n)), 0.0)
     order = rng.permutation(n if seeds is None else seeds)
-    value, born = births(open_workspace(problem, wider), value, order, np.arange(k, k + slots))
+    value, born = births(
+        open_workspace(problem, wider), value, order, np.arange(k, k + slots), failures.of_births(problem.dyads)
+    )
     return (drop_empty(wider), value) if born else (state, value)

@@ -7,6 +7,7 @@ from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.config import SEARCH
 from klafter.search.dense.communities import folded, without
 from klafter.search.dense.weights import ROUGH, fit_weights
+from klafter.search.moves.failures import Failures
 from klafter.search.moves.flip import polish
 from klafter.search.moves.proposal import LEAST_FALL, Proposal, accept
 from klafter.search.moves.row_reset import reset_nodes
@@ -37,9 +38,14 @@ def propose_death(problem: Problem, state: State, value: float, k: int) -> Propo
     return Proposal("death", candidate, nodes, there)
 
 
-def deaths(problem: Problem, state: State, value: float) -> tuple[State, float]:
+def deaths(problem: Problem, state: State, value: float, failures: Failures | None = None) -> tuple[State, float]:
     """Each community in turn, smallest first."""
+    failures = failures or Failures()
     for k in np.argsort(-state.z.sum(axis=1), kind="stable").tolist()[::-1]:
-        if k < len(state.z):
-            state, value = accept(problem, state, value, propose_death(problem, state, value, k))
+        if k >= len(state.z) or failures.has("death", state.z[k]):
+            continue
+        before = state
+        state, value = accept(problem, state, value, propose_death(problem, state, value, k))
+        if state is before:
+            failures.add("death", state.z[k])
     return state, value

@@ -7,6 +7,7 @@ import numpy as np
 from klafter.core.problem import Problem, State, copy_state
 from klafter.search.config import SEARCH
 from klafter.search.dense.communities import without
+from klafter.search.moves.failures import Failures
 from klafter.search.moves.flip import polish
 from klafter.search.moves.proposal import Proposal, accept
 
@@ -46,13 +47,16 @@ def _polished(problem: Problem, candidate: State, column: int, nodes: np.ndarray
     return candidate, nodes, value
 
 
-def merges(problem: Problem, state: State, value: float) -> tuple[State, float]:
+def merges(problem: Problem, state: State, value: float, failures: Failures | None = None) -> tuple[State, float]:
     """The likeliest pairs first; pairs are listed anew after each accepted merge."""
-    before = None
+    before, failures = None, failures or Failures()
     while before is not state:
         before = state
         for k, m in list(similar_pairs(state, len(state.z))):
+            if failures.has("merge", state.z[k], state.z[m]):
+                continue
             state, value = accept(problem, state, value, propose_merge(problem, state, k, m))
             if state is not before:
                 break
+            failures.add("merge", state.z[k], state.z[m])
     return state, value

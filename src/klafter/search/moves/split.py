@@ -4,6 +4,7 @@ import numpy as np
 
 from klafter.core.problem import Problem, State, add_communities, copy_state
 from klafter.search.config import SEARCH
+from klafter.search.moves.failures import Failures
 from klafter.search.moves.flip import polish
 from klafter.search.moves.proposal import Proposal, accept
 
@@ -45,11 +46,19 @@ def propose_split(problem: Problem, state: State, k: int) -> Proposal | None:
     return Proposal("split", candidate, nodes, value)
 
 
-def splits(problem: Problem, state: State, value: float, most: int = 2**31) -> tuple[State, float]:
+def splits(
+    problem: Problem, state: State, value: float, most: int = 2**31, failures: Failures | None = None
+) -> tuple[State, float]:
     """Each community in turn, as long as there are fewer than ``most``."""
+    failures = failures or Failures()
     for k in range(len(state.z)):
-        if k < len(state.z) < most and state.z[k].sum() >= SEARCH.dense.split_members:
-            proposal = propose_split(problem, state, k)
-            if proposal is not None:
-                state, value = accept(problem, state, value, proposal)
+        if not k < len(state.z) < most or state.z[k].sum() < SEARCH.dense.split_members:
+            continue
+        if failures.has("split", state.z[k]):
+            continue
+        before, proposal = state, propose_split(problem, state, k)
+        if proposal is not None:
+            state, value = accept(problem, state, value, proposal)
+        if state is before:
+            failures.add("split", state.z[k])
     return state, value

@@ -27,11 +27,11 @@ from klafter.search.sparse.moves.off_diagonal import off_diagonal_search, refine
 from klafter.search.sparse.moves.perturb import drop_one, perturb
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.moves.split import splits
-from klafter.search.sparse.state import Problem, State, copy_state, empty_state, memberships, without_empty
+from klafter.search.sparse.state import Problem, State, both_ways, copy_state, empty_state, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
 
-ALONE = 6  # steps of weights when there are no communities
+ALONE_STEPS = 6  # of the weights without communities, which hardly change after that
 
 
 def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
@@ -66,7 +66,7 @@ def lower(problem: Problem, one: State, other: State, pool: ThreadPool) -> State
 
 
 def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
-    """One round of all moves; if it gains little and many links are unexplained, the weakest communities regrow."""
+    """One round of all moves; if it gains little and many links are unexplained, some communities regrow."""
     pool = pool or ThreadPool(1)
     if not state.affinities.diagonal:
         return refine(problem, copy_state(state), rng, pool)
@@ -84,7 +84,7 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     state = weights(problem, flip_sweep(problem, state, pool), pool) if made else state
     value = objective(problem, state, pool)
     if (
-        before - value > SEARCH.sparse.worth * abs(value)
+        before - value > SEARCH.sparse.least_gain * abs(value)
         or not len(state.size)
         or share_unexplained(problem, state, pool) <= SEARCH.sparse.background_discount
     ):
@@ -94,18 +94,21 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
 
 def or_nothing(problem: Problem, state: State, pool: ThreadPool) -> State:
     """The state, or no communities at all if that is better."""
-    return lower(problem, state, weights(problem, empty_state(problem), pool, rounds=ALONE), pool)
+    return lower(problem, state, weights(problem, empty_state(problem), pool, rounds=ALONE_STEPS), pool)
 
 
 def end(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool, *, bridges: bool) -> State:
-    """The end of a search: no communities if that is better, and off-diagonal affinities if asked for and Q falls."""
+    """The end of a search: no communities if that is better, and off-diagonal affinities if asked for and Q falls.
+
+    L of a two-mode network stays diagonal: links one way would make L_kl and L_lk two affinities.
+    """
     if not state.affinities.diagonal:
         return state
     state = or_nothing(problem, state, pool)
-    return off_diagonal_search(problem, state, rng, pool) if bridges else state
+    return off_diagonal_search(problem, state, rng, pool) if bridges and not len(problem.second_kind) else state
 
 
 def draw(problem: Problem, state: State, z: sparse.csr_array | None = None) -> ExposureDraw:
     """x_ij = t_i r_j (e + z_i' L z_j); ``z`` instead of the memberships."""
     z, inside = memberships(problem, state) if z is None else z, sparse.csr_array(matrix(state.affinities))
-    return ExposureDraw(z, inside, float(state.background), state.send.copy(), state.receive.copy())
+    return ExposureDraw(z, inside, float(state.background), *both_ways(problem, state))

@@ -21,6 +21,7 @@ from klafter.search.sparse import engine as sparse
 from klafter.search.sparse.affinities import Affinities, as_affinities
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.adapt import adapt
+from klafter.search.sparse.moves.anneal import anneal, with_communities_of
 from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
 from klafter.search.sparse.score import cover_price, given_cover
@@ -54,7 +55,7 @@ class Task(NamedTuple):
     point: ExposureDraw | None
 
 
-class Found(NamedTuple):
+class ScoredState(NamedTuple):
     """A state, its score F, and whether the price of the cover is that of learned counts."""
 
     state: State
@@ -73,10 +74,10 @@ class Outcome(NamedTuple):
     counts: bool  # whether the price of the cover is that of learned counts
 
 
-class Stand(NamedTuple):
+class SearchState(NamedTuple):
     """Where a search stands at the end of a step: enough to go on as if nothing had happened."""
 
-    found: Found
+    found: ScoredState
     history: list[Step]
     generator: Mapping  # the state of its bit generator
     ended: bool
@@ -104,18 +105,18 @@ def problem_of(settings: Settings, graph: Graph) -> Problem:
 
 
 def search(
-    settings: Settings, graph: Graph, callback, task: Task, stop, stand: Stand | None = None, keep=None
+    settings: Settings, graph: Graph, callback, task: Task, stop, resume: SearchState | None = None, keep=None
 ) -> Outcome:
     """One search: communities, then off-diagonal affinities. From a point with such it goes on with these.
 
-    From a ``stand`` it goes on as if it had not been interrupted; ``keep`` is given a way to have one after every step.
+    From ``resume`` it goes on as if it had not been interrupted; ``keep`` is given a way to have one after every step.
     """
     problem = problem_of(settings, graph)
     rng, begun = np.random.default_rng(task.seed), time.perf_counter()
-    history: list[Step] = [] if stand is None else list(stand.history)
+    history: list[Step] = [] if resume is None else list(resume.history)
     told = False  # to stop
-    if stand is not None:
-        rng.bit_generator.state, begun = stand.generator, begun - history[-1].seconds
+    if resume is not None:
+        rng.bit_generator.state, begun = resume.generator, begun - history[-1].seconds
     made = max(0, len(history) - 1)  # steps, in an earlier run
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
         judge = partial(judged, settings.prior, problem, pool=pool)
@@ -136,51 +137,97 @@ def search(
                 stop.set()
             ended = history[-2].objective - found.score <= settings.tol * abs(found.score)
             if keep is not None and not told:
-                keep(lambda: Stand(found, history, rng.bit_generator.state, ended))
+                keep(lambda: SearchState(found, history, rng.bit_generator.state, ended))
             return told or ended
 
-        if stand is not None:
-            found = stand.found
+        if resume is not None:
+            found = resume.found
         else:
             first = sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
             found = judge(first)
             note(0, found)
-        n_steps = 0 if stand is not None and stand.ended else settings.max_iter - made
+        n_steps = 0 if resume is not None and resume.ended else settings.max_iter - made
         found = iterate(step, found, n_steps, done, stop)
         converged = len(history) <= settings.max_iter
         if not (told or (stop is not None and stop.is_set())):
-            last = min(found, *endings(settings, problem, found, rng, pool), key=lambda each: each.score)
+            last = min(found, *endings(settings, problem, found, rng, pool, alone=task.n_runs == 1), key=by_score)
             if last is not found:
                 found = last
                 note(len(history), found)
     return Outcome(problem, found.state, history, converged, found.score, found.counts)
 
 
-def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> Found:
+def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> ScoredState:
     """The score of a state by the prior on covers that is asked for, or by the one with the lower score."""
     value, priors = given_cover(problem, state, pool), {"buffet": [False], "counts": [True], "auto": [False, True]}
     known = priors[prior] if problem.temperature > 0.0 else [False]
-    return min((Found(state, value + cover_price(problem, state, c), c) for c in known), key=lambda each: each.score)
+    return min((ScoredState(state, value + cover_price(problem, state, c), c) for c in known), key=by_score)
 
 
-def endings(settings: Settings, problem: Problem, found: Found, rng, pool: ThreadPool) -> list[Found]:
+def endings(
+    settings: Settings, problem: Problem, found: ScoredState, rng, pool: ThreadPool, *, alone: bool
+) -> list[ScoredState]:
     """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
 
     Where nodes joined communities by learned counts the other moves may go on from there, and counts be learned anew,
-    as long as the score falls.
+    as long as the score falls. The ``alone`` search of a fit is annealed; of several that is done at the end.
     """
     judge = partial(judged, settings.prior, problem, pool=pool)
     ends = [judge(sparse.end(problem, found.state, rng, pool, bridges=settings.bridges))]
-    if settings.prior == "buffet" or problem.temperature == 0.0:
+    if problem.temperature == 0.0:
         return ends
-    here = min(found, *ends, key=lambda each: each.score)
-    other, value = learn_counts(problem, here.state, pool)
-    for _ in range(SEARCH.sparse.cycles if len(other.size) else 0):
-        again, there = learn_counts(problem, sparse.step(problem, other, rng, pool), pool)
-        if there >= value - settings.tol * abs(value):
-            break
-        other, value = again, there
-    return [*ends, Found(other, value, True)]
+    if settings.prior != "buffet":
+        here = min(found, *ends, key=by_score)
+        other, value = learn_counts(problem, here.state, pool)
+        for _ in range(SEARCH.sparse.cycles if len(other.size) else 0):
+            again, there = learn_counts(problem, sparse.step(problem, other, rng, pool), pool)
+            if there >= value - settings.tol * abs(value):
+                break
+            other, value = again, there
+        ends.append(ScoredState(other, value, True))
+    best = min(found, *ends, key=by_score)
+    for _ in range(n_annealings(problem) if alone else 0):
+        best = min(best, annealed(settings, problem, best.state, best.counts, rng, pool), key=by_score)
+    return [*ends, best]
+
+
+def by_score(found: ScoredState) -> float:
+    return found.score
+
+
+def n_annealings(problem: Problem) -> int:
+    """How often a search is annealed: as often as a limit on the work allows."""
+    work = SEARCH.sparse.anneal_sweeps * max(len(problem.node) // 2, 1)
+    return min(SEARCH.sparse.anneal_rounds, SEARCH.sparse.anneal_links // work)
+
+
+def annealed(settings: Settings, problem: Problem, state: State, counts: bool, rng, pool: ThreadPool) -> ScoredState:
+    """Where annealing and a round of the other moves lead."""
+    state = sparse.step(problem, anneal(problem, state, rng, pool, counts=counts), rng, pool)
+    found = judged(settings.prior, problem, state, pool)
+    if settings.prior == "buffet":
+        return found
+    return min(found, ScoredState(*learn_counts(problem, state, pool), True), key=by_score)
+
+
+def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
+    """The searches, the best of them annealed with the communities of each of the others."""
+    best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
+    problem, first = outcomes[best].problem, outcomes[best]
+    rng, begun = np.random.default_rng(seed), time.perf_counter()
+    here = ScoredState(first.state, first.score, first.counts)
+    others = sorted((r for r in range(len(outcomes)) if r != best), key=lambda r: outcomes[r].score)
+    with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+        for r in others * SEARCH.sparse.combine_rounds:
+            both = with_communities_of(problem, here.state, outcomes[r].state)
+            here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
+    if here.score >= first.score:
+        return outcomes
+    last = first.history[-1]
+    seconds = last.seconds + time.perf_counter() - begun
+    step = Step(last.run, last.step + 1, seconds, here.score, len(here.state.size))
+    better = first._replace(state=here.state, score=here.score, counts=here.counts, history=[*first.history, step])
+    return [better if r == best else outcome for r, outcome in enumerate(outcomes)]
 
 
 def warm(settings: Settings, point: ExposureDraw, problem: Problem) -> State:

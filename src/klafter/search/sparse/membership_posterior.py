@@ -22,10 +22,10 @@ def membership_posterior(problem: Problem, state: State) -> sparse.csr_array:
     ws = open_workspace(problem, state)
     while low < problem.n:
         high = max(low + 1, int(np.searchsorted(room, room[low] + AT_ONCE, side="right")) - 1)
-        which, chance = np.empty(room[high] - room[low], np.int32), np.empty(room[high] - room[low])
+        which, proba = np.empty(room[high] - room[low], np.int32), np.empty(room[high] - room[low])
         ends = np.empty(high - low, np.int64)
-        total = posterior_rows(ws, low, high, which, chance, ends)
-        parts = chance[:total].copy(), which[:total].copy(), np.concatenate([[0], ends])
+        total = posterior_rows(ws, low, high, which, proba, ends)
+        parts = proba[:total].copy(), which[:total].copy(), np.concatenate([[0], ends])
         blocks.append(sparse.csr_array(parts, shape=(high - low, len(state.size))))
         low = high
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))

@@ -10,6 +10,7 @@ W_s sums the signs at the ends of all walks of s steps that never turn back, so 
 import numpy as np
 from scipy import sparse
 
+from klafter.graph.dyads import ONE_KIND
 from klafter.search.config import SEARCH
 from klafter.search.sparse.state import Problem
 
@@ -25,8 +26,14 @@ def unexplained(problem: Problem, responsibility: np.ndarray) -> sparse.csr_arra
     return links
 
 
-def nonbacktracking_embedding(links: sparse.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """Rows of unit length, (n, d), whose products say how alike two nodes are; 0 for nodes without links."""
+def nonbacktracking_embedding(
+    links: sparse.csr_array, rng: np.random.Generator, second_kind: np.ndarray = ONE_KIND
+) -> np.ndarray:
+    """Rows of unit length, (n, d), whose products say how alike two nodes are; 0 for nodes without links.
+
+    In two modes walks of s steps end in one kind from a node of the first and in the other from one of the second: with
+    those of s - 1 steps added, nodes of both kinds have ends in common. What all share is then taken out of each kind.
+    """
     n = links.shape[0]
     degree = links.sum(axis=1).astype(np.float32)
     scale = np.float32(1 / np.sqrt(max((degree**2).sum() / max(degree.sum(), 1.0) - 1, 1.0)))
@@ -36,8 +43,12 @@ def nonbacktracking_embedding(links: sparse.csr_array, rng: np.random.Generator)
     for _ in range(SEARCH.sparse.embedding_steps - 1):
         before, now = now, (links @ now) * scale - before * (back * scale**2)[:, None]
         back = degree - 1
-    common = now[:, 0] / max(np.linalg.norm(now[:, 0]), 1e-30)
-    own = now[:, 1:] - np.outer(common, common @ now[:, 1:])
+    two_mode = len(second_kind) > 0
+    now = now + before if two_mode else now
+    own = now[:, 1:].copy()
+    for side in (second_kind == 0, second_kind == 1) if two_mode else (slice(None),):
+        common = now[side, 0] / max(np.linalg.norm(now[side, 0]), 1e-30)
+        own[side] -= np.outer(common, common @ own[side])
     return own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-30)
 
 

@@ -35,10 +35,10 @@ def given_cover(problem: Problem, state: State, pool: ThreadPool | None = None) 
     value = -sums.fit + entries @ sums.pairs + factor_prior(problem, state)
     pairs = problem.pair_weight * n_alive(state) * (n_alive(state) - 1)
     which = n_off_diagonal(state.affinities) * (problem.penalty + problem.temperature * np.log(max(pairs, 1.0)))
-    return float(value + which + problem.temperature * evidence(problem, entries, sums))
+    return float(value + which + problem.temperature * evidence(problem, state, entries, sums))
 
 
-def evidence(problem: Problem, entries: np.ndarray, sums: Totals) -> float:
+def evidence(problem: Problem, state: State, entries: np.ndarray, sums: Totals) -> float:
     """What affinities, background and degree factors cost when they are integrated out."""
     some = entries > 0
     rates, expected = entries[some], sums.credit[some]
@@ -46,8 +46,9 @@ def evidence(problem: Problem, entries: np.ndarray, sums: Totals) -> float:
     a = problem.shrinkage / max(problem.temperature, 1e-12)
     if np.isfinite(problem.shrinkage):
         constant = gammaln(a) - a * np.log(a) + a - 0.5 * LOG_2_PI
-        for expected in (sums.sent, sums.received) if problem.pair_weight == 1.0 else (sums.sent,):
-            total += (constant + 0.5 * np.log(a + expected)).sum()
+        sides = [(sums.sent, state.send), (sums.received, state.receive)]
+        for expected, factors in sides if problem.pair_weight == 1.0 else sides[:1]:
+            total += (constant + 0.5 * np.log(a + expected[factors > 0])).sum()
     return float(total)
 
 

@@ -1,6 +1,8 @@
 """What the sparse engine works on: the problem it is given and the state it improves.
 
 Rows of links and hidden dyads list, for each node, its dyads as source and then, when directed, as target.
+Links of a two-mode network lead from its first kind to its second, and only the first kind sends (t = 0 on the second,
+r = 0 on the first): T_k R_k is then the sum over the pairs that are possible, and no pair within a kind is ever listed.
 Memberships lie as the links do, ``member[start[i] : start[i] + held[i]]``: no node needs more communities than links.
 """
 
@@ -10,8 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.graph.dyads import Rows
-from klafter.search.config import SEARCH
+from klafter.graph.dyads import ONE_KIND, Rows
 from klafter.search.sparse.affinities import Affinities, alive_only, as_affinities, copy_affinities, with_more
 
 NO_COUNT_PRICE = np.zeros(2)
@@ -33,6 +34,7 @@ class Problem(NamedTuple):
     hidden_start: np.ndarray
     hidden_middle: np.ndarray
     hidden_node: np.ndarray
+    second_kind: np.ndarray = ONE_KIND  # (n,) 1 for nodes that only receive, of a two-mode network; else empty
 
 
 class State(NamedTuple):
@@ -48,7 +50,7 @@ class State(NamedTuple):
     affinities: Affinities  # L
     size_at_split: np.ndarray  # (K,) int64, its size when a split was last tried
     background: float  # e
-    count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times what a node pays for holding 0, 1, 2, ... communities
+    count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times the price of holding 0, 1, 2, ... communities
 
     @property
     def strength(self) -> np.ndarray:
@@ -67,6 +69,9 @@ def as_problem(
     start, middle, node, value = _incident(dyads.links_out, dyads.links_in, graph.directed)
     hidden_start, hidden_middle, hidden_node, _ = _incident(dyads.hidden_out, dyads.hidden_in, graph.directed)
     pair_weight = 1.0 if graph.directed else 0.5
+    if graph.second_kind is not None:
+        pair_weight = 1.0
+        middle, hidden_middle = (np.where(graph.second_kind, s[:-1], s[1:]) for s in (start, hidden_start))
     prices = (float(penalty), float(temperature), float(shrinkage))
     return Problem(
         dyads.n,
@@ -80,7 +85,28 @@ def as_problem(
         hidden_start,
         hidden_middle,
         hidden_node,
+        dyads.second_kind,
     )
+
+
+def one_way(problem: Problem, send: np.ndarray, receive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Degree factors, those at 0 that a node of a two-mode network has no use for."""
+    if not len(problem.second_kind):
+        return send, receive
+    return np.where(problem.second_kind, 0.0, send), np.where(problem.second_kind, receive, 0.0)
+
+
+def both_ways(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """The reverse: a factor of each node of a two-mode network, whichever end of a pair it is."""
+    if not len(problem.second_kind):
+        return state.send.copy(), state.receive.copy()
+    return state.send + state.receive, state.send + state.receive
+
+
+def n_pairs(problem: Problem) -> float:
+    """Pairs that are possible, also hidden ones."""
+    n, n_second = problem.n, float(problem.second_kind.sum())
+    return n_second * (n - n_second) if len(problem.second_kind) else problem.pair_weight * n * (n - 1)
 
 
 def _incident(out: Rows, into: Rows, directed: bool):
@@ -101,12 +127,12 @@ def empty_state(problem: Problem, n_links: float | None = None) -> State:
     """No communities, every degree factor 1, and the background that explains all links, ``n_links`` if these are not
     here."""
     n, links = problem.n, problem.value.sum() / 2 if n_links is None else n_links
-    pairs = problem.pair_weight * n * (n - 1) - len(problem.hidden_node) / 2
+    pairs = n_pairs(problem) - len(problem.hidden_node) / 2
     density = links / pairs if pairs > 0 else 0.0
     background = density if problem.counts else -np.log1p(-min(density, 1 - 1e-9))
     none, nobody = np.zeros(0), np.zeros(0, np.int64)
     return State(
-        np.zeros(problem.start[-1] + 1, np.int32), np.zeros(n, np.int32), np.ones(n), np.ones(n),
+        np.zeros(problem.start[-1] + 1, np.int32), np.zeros(n, np.int32), *one_way(problem, np.ones(n), np.ones(n)),
         nobody, none, none.copy(), as_affinities(none), nobody.copy(), float(max(background, 1e-300)),
     )  # fmt: skip
 
@@ -124,7 +150,7 @@ def as_state(problem: Problem, z: sparse.csr_array, affinities: Affinities, back
     kept = z.indices[z.indptr[owner] + rank] if len(owner) else np.zeros(0, np.int64)
     member = np.zeros(len(problem.node), np.int32)
     member[problem.start[owner] + rank] = kept
-    send, receive = (np.concatenate([t, np.ones(extra)]) for t in (send, receive))
+    send, receive = one_way(problem, *(np.concatenate([t, np.ones(extra)]) for t in (send, receive)))
     size = np.bincount(kept, minlength=z.shape[1])
     # of no memberships at all, bincount gives integers, whatever the weights
     send_sum, receive_sum = (np.bincount(kept, t[owner], z.shape[1]).astype(float) for t in (send, receive))
@@ -136,7 +162,7 @@ def as_state(problem: Problem, z: sparse.csr_array, affinities: Affinities, back
 
 def changed_since_split(state: State) -> np.ndarray:
     """Whether each community changed since a split of it was last tried."""
-    return np.abs(state.size - state.size_at_split) > SEARCH.sparse.changed * state.size
+    return state.size != state.size_at_split
 
 
 def copy_state(state: State) -> State:

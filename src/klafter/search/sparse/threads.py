@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-BLOCKS = 32
+BLOCKS = 32  # of nodes: fixed, so that sums do not depend on the number of threads
 
 
 class ThreadPool:

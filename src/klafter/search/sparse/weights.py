@@ -102,7 +102,7 @@ def off_diagonal_price(problem: Problem, k: int) -> float:
 
 
 def held_price(state: State) -> float:
-    """The sum over nodes of what they pay for the number of communities they hold."""
+    """The sum over nodes of the price of the number of communities they hold."""
     return float(state.count_price[np.minimum(state.held, len(state.count_price) - 1)].sum())
 
 
@@ -118,7 +118,7 @@ def factor_prior(problem: Problem, state: State) -> float:
     if not np.isfinite(problem.shrinkage):
         return 0.0
     factors = (state.send, state.receive) if problem.pair_weight == 1.0 else (state.send,)
-    return sum(problem.shrinkage * float(np.sum(t - 1 - np.log(t))) for t in factors)
+    return sum(problem.shrinkage * float(np.sum(t - 1 - np.log(t))) for t in (t[t > 0] for t in factors))
 
 
 def new_affinities(state: State, sums: Totals) -> State:
@@ -156,8 +156,8 @@ def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2)
 
 
 def rescaled(state: State) -> State:
-    """Mean degree factors of 1, every x unchanged."""
-    send, receive = state.send.mean(), state.receive.mean()
+    """Mean degree factors of 1 among those that have one, every x unchanged."""
+    send, receive = (t.sum() / max(np.count_nonzero(t), 1) for t in (state.send, state.receive))
     state.send[:] /= send
     state.receive[:] /= receive
     state.send_sum[:] /= send

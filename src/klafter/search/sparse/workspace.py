@@ -25,11 +25,12 @@ class Workspace(structref.StructRefProxy):
     """
 
 
+PROBLEM = [name for name in Problem._fields if name != "second_kind"]
 STATE = [name for name in State._fields if name not in ("affinities", "size_at_split")]
 define_reference(
     Workspace,
     WorkspaceType,
-    [*Problem._fields, *STATE, "strength", "off_diagonal", *BY_ROWS, "diagonal"],
+    [*PROBLEM, *STATE, "strength", "off_diagonal", *BY_ROWS, "diagonal"],
 )
 
 

@@ -18,6 +18,7 @@ from klafter.jit.decorators import bare, inlined, kernel
 from klafter.jit.structs import define_reference
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
+    clear_row_effect,
     expected_count,
     exposure_factor,
     hidden_factor,
@@ -25,12 +26,11 @@ from klafter.search.sparse.kernels.links import (
     is_symmetric,
     join,
     leave,
-    link_chance,
     link_change,
+    link_mean,
     link_term,
+    pair_affinity,
     price,
-    reached,
-    withdraw,
 )
 
 SUBGRAPH = (
@@ -56,8 +56,8 @@ define_reference(Subgraph, SubgraphType, list(SUBGRAPH))
 
 
 @bare
-def spread_without(ws, i, gone, across, out, into):
-    """The reach of i without communities that are gone; ``across`` their off-diagonal affinities count."""
+def add_row_effect_without(ws, i, gone, across, out, into):
+    """The effect of i without communities that are gone; ``across`` their off-diagonal affinities count."""
     first, both = ws.start[i], not is_symmetric(ws)
     for m in range(first, first + ws.held[i]):
         k = ws.member[m]
@@ -96,12 +96,12 @@ def cut_subgraph(ws, nodes, out, gone, local, old, room, links, hidden):
         for c in range(len(out)):
             old[c, v] = holds(ws, i, out[c])
         for across in range(1 if ws.diagonal else 2):
-            spread_without(ws, i, gone, across == 1, as_source, as_target)
+            add_row_effect_without(ws, i, gone, across == 1, as_source, as_target)
             at = stop[v]
             for p in range(start[i], start[i + 1]):
                 j = node[p]
                 if local[j] >= 0:
-                    u = reached(ws, j, as_source if p < ws.middle[i] else as_target)
+                    u = pair_affinity(ws, j, as_source if p < ws.middle[i] else as_target)
                     if across == 1:
                         before[at] = u
                     else:
@@ -109,7 +109,7 @@ def cut_subgraph(ws, nodes, out, gone, local, old, room, links, hidden):
                         factor[at] = exposure_factor(ws, i, p)
                         base[at] = u
                     at += 1
-            withdraw(ws, i, as_source, as_target)
+            clear_row_effect(ws, i, as_source, as_target)
         stop[v + 1] = at
         for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
             if local[hidden_node[p]] >= 0:
@@ -157,7 +157,7 @@ def subgraph_loss(ws, nodes, subgraph, before, z, w):
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
             x = factor[p] * (base[p] + added_strength(z, w, v, node[p]))
-            loss -= 0.5 * link_term(counts, value[p], x, link_chance(counts, x))
+            loss -= 0.5 * link_term(counts, value[p], x, link_mean(counts, x))
     for c in range(len(w)):
         pairs, size = subgraph_pairs(ws, nodes, subgraph, z, c)
         loss += w[c] * pairs + price(ws, size)
@@ -175,7 +175,7 @@ def subgraph_weights(ws, nodes, subgraph, z, w):
             if u > 0.0:
                 u += base[p]
                 x = factor[p] * u
-                share = 0.5 * expected_count(counts, value[p], x, link_chance(counts, x)) / u
+                share = 0.5 * expected_count(counts, value[p], x, link_mean(counts, x)) / u
                 for c in range(len(w)):
                     if z[c, v] and z[c, node[p]]:
                         credit[c] += share * w[c]
@@ -215,7 +215,7 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
                     a = factor[p]
                     x = a * (base[p] + added_strength(z, w, v, node[p]))
                     step = -a * w[c] if inside else a * w[c]
-                    gain += link_change(counts, value[p], x, link_chance(counts, x), step)
+                    gain += link_change(counts, value[p], x, link_mean(counts, x), step)
             for p in range(hidden_start[v], hidden_start[v + 1]):
                 if z[c, hidden_node[p]]:
                     back += hidden_a[p]

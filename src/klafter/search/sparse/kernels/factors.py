@@ -5,7 +5,14 @@
 import numpy as np
 
 from klafter.jit.decorators import bare, kernel
-from klafter.search.sparse.kernels.links import at_least, holds, is_symmetric, reached, spread, withdraw
+from klafter.search.sparse.kernels.links import (
+    add_row_effect,
+    at_least,
+    clear_row_effect,
+    holds,
+    is_symmetric,
+    pair_affinity,
+)
 
 
 @kernel
@@ -24,6 +31,8 @@ def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
     out = np.zeros(size)
     into = out if is_symmetric(ws) else np.zeros(size)
     for i in range(ws.n):
+        if own[i] == 0.0:  # of a kind that does not send, or does not receive
+            continue
         first = start[i]
         rate = ws.background * (everybody - other[i])
         for m in range(first, first + held[i]):
@@ -37,11 +46,11 @@ def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
         else:
             low = hidden_middle[i]
         if low < high:
-            spread(ws, i, out, into)
+            add_row_effect(ws, i, out, into)
             for p in range(low, high):
                 j = ws.hidden_node[p]
-                rate -= other[j] * reached(ws, j, out if as_source else into)
-            withdraw(ws, i, out, into)
+                rate -= other[j] * pair_affinity(ws, j, out if as_source else into)
+            clear_row_effect(ws, i, out, into)
         change = (a + expected[i]) / (a + at_least(rate, 0.0)) - own[i]
         own[i] += change
         if shared:

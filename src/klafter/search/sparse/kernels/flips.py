@@ -12,27 +12,27 @@ from klafter.jit.decorators import bare, inlined, kernel
 from klafter.jit.structs import define_reference
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
+    add_row_effect,
+    clear_row_effect,
     exposure_factor,
     flip,
     hidden_factor,
     holds,
     is_symmetric,
-    link_chance,
     link_change,
+    link_mean,
     look_ahead,
     mark_row,
     one_more_price,
+    pair_affinity,
     price,
-    reached,
-    spread,
-    withdraw,
 )
 
 FAINT = 1e-3  # a probability below this is left out
-CLIP = 50.0
+CLIP = 50.0  # of log odds: beyond it exp says 0 or 1
 SCRATCH = (
     "mine", "seen",
-    "out", "into",  # reach as source and as target
+    "out", "into",  # effects as source and as target
     "gain",  # link terms of each flip
     "back",  # what hidden dyads give back
     "step",  # what a membership adds to u of one dyad
@@ -102,7 +102,7 @@ def tally_flips(ws, i, scratch):
     first, stop = start[i], start[i + 1]
     n_touched = 0 if look_ahead(ws, first, stop) >= 0.0 else -1
     mark_row(ws, i, mine)
-    spread(ws, i, scratch.out, scratch.into)
+    add_row_effect(ws, i, scratch.out, scratch.into)
     for m in range(first, first + held[i]):
         n_touched = touch(scratch, member[m], n_touched)
     for p in range(first, stop):
@@ -110,22 +110,22 @@ def tally_flips(ws, i, scratch):
         if held[j] == 0:
             continue
         a = exposure_factor(ws, i, p)
-        x = a * reached(ws, j, scratch.out if p < middle else scratch.into)
-        chance = link_chance(counts, x)
+        x = a * pair_affinity(ws, j, scratch.out if p < middle else scratch.into)
+        mean = link_mean(counts, x)
         if ws.diagonal:
             for m in range(start[j], start[j] + held[j]):
                 k = member[m]
                 n_touched = touch(scratch, k, n_touched)
                 step = a * strength[k]
-                gain[k] += link_change(counts, ws.value[p], x, chance, -step if mine[k] else step)
+                gain[k] += link_change(counts, ws.value[p], x, mean, -step if mine[k] else step)
         else:
             for q in range(take_steps(ws, j, p < middle, scratch)):
                 k = scratch.near[q]
                 n_touched = touch(scratch, k, n_touched)
                 step = a * scratch.step[k]
-                gain[k] += link_change(counts, ws.value[p], x, chance, -step if mine[k] else step)
+                gain[k] += link_change(counts, ws.value[p], x, mean, -step if mine[k] else step)
                 scratch.step[k] = 0.0
-    withdraw(ws, i, scratch.out, scratch.into)
+    clear_row_effect(ws, i, scratch.out, scratch.into)
     tally_hidden(ws, i, scratch)
     return n_touched
 
@@ -231,7 +231,7 @@ def flip_sweep_rows(ws, low, high, flags, around):
 
 
 @kernel
-def posterior_rows(ws, low, high, which, chance, ends):
+def posterior_rows(ws, low, high, which, proba, ends):
     """P(z_ik = 1) given the rest, of the nodes low..high and the communities that a flip of theirs is tried for."""
     scratch, total = flip_scratch(ws), 0
     for i in range(low, high):
@@ -242,7 +242,7 @@ def posterior_rows(ws, low, high, which, chance, ends):
             value = scratch.gain[k] + flip_rest(ws, i, k, inside, scratch.back[k])
             p = 1.0 / (1.0 + math.exp(min(max(value if inside else -value, -CLIP), CLIP)))
             if p > FAINT:
-                which[total], chance[total] = k, p
+                which[total], proba[total] = k, p
                 total += 1
         mark_row(ws, i, scratch.mine)
         ends[i - low] = total

@@ -8,15 +8,15 @@
     P_kl = T_k R_l - sum_i t_i r_i z_ik z_il - sum_{hidden ij} a_ij z_ik z_jl
     price(S) = lambda^2 + T (log S + log C(N, S))
 
-Each link stands in two rows, so a sum over links is half a sum over entries. The reach of a node, sum_{k in z_i} L_kl
-for every l, is spread once a row: then a link costs the communities of its other end.
+Each link stands in two rows, so a sum over links is half a sum over entries. The effect of a row,
+sum_{k in z_i} L_kl for every l, is added up once: then a link costs the communities of its other end.
 """
 
 import math
 
 from klafter.jit.decorators import bare, inlined
 
-TINY = 1e-300
+TINY = 1e-300  # keeps logarithms and quotients finite
 ENOUGH = 1e-9  # a gain below this is rounding
 
 
@@ -27,28 +27,28 @@ def at_least(x, low):
 
 
 @inlined
-def link_chance(counts, x):
-    """What the link terms at x have in common: P(link) = 1 - e^-x, or x itself for counts."""
+def link_mean(counts, x):
+    """E[y] at x: P(link) = 1 - e^-x, or x itself for counts."""
     return at_least(x if counts else -math.expm1(-x), TINY)
 
 
 @inlined
-def link_term(counts, y, x, chance):
+def link_term(counts, y, x, mean):
     """h(y, x)."""
-    return y * math.log(chance) if counts else x + math.log(chance)
+    return y * math.log(mean) if counts else x + math.log(mean)
 
 
 @inlined
-def link_change(counts, y, x, chance, step):
+def link_change(counts, y, x, mean, step):
     """h(y, x + step) - h(y, x)."""
-    ratio = link_chance(counts, x + step) / chance
+    ratio = link_mean(counts, x + step) / mean
     return y * math.log(ratio) if counts else step + math.log(ratio)
 
 
 @inlined
-def expected_count(counts, y, x, chance):
+def expected_count(counts, y, x, mean):
     """E[m | y] of the Poisson count m behind a link: x / (1 - e^-x), or y itself."""
-    return y if counts else at_least(x, TINY) / chance
+    return y if counts else at_least(x, TINY) / mean
 
 
 @bare
@@ -63,7 +63,7 @@ def price(ws, s):
 
 @bare
 def one_more_price(ws, m):
-    """What a node pays for holding m + 1 communities instead of m, whichever they are."""
+    """The price of holding m + 1 communities instead of m, whichever they are."""
     last = len(ws.count_price) - 1
     return ws.count_price[min(m + 1, last)] - ws.count_price[min(m, last)]
 
@@ -93,7 +93,7 @@ def is_symmetric(ws):
 
 
 @bare
-def spread(ws, i, out, into):
+def add_row_effect(ws, i, out, into):
     """Add sum_{k in z_i} L_kl to out_l, and L_lk to into_l; these are one array where L is symmetric."""
     first, strength, both = ws.start[i], ws.strength, not is_symmetric(ws)
     for m in range(first, first + ws.held[i]):
@@ -110,8 +110,8 @@ def spread(ws, i, out, into):
 
 
 @bare
-def withdraw(ws, i, out, into):
-    """Set the reach of i back to 0."""
+def clear_row_effect(ws, i, out, into):
+    """Set the effect of row i back to 0."""
     first = ws.start[i]
     for m in range(first, first + ws.held[i]):
         k = ws.member[m]
@@ -124,12 +124,12 @@ def withdraw(ws, i, out, into):
 
 
 @inlined
-def reached(ws, j, reach):
-    """u_ij = e + sum of the reach of i over the communities of j."""
+def pair_affinity(ws, j, row_effect):
+    """u_ij = e + sum of the effect of row i over the communities of j."""
     start, held, member = ws.start, ws.held, ws.member
     u = 0.0
     for m in range(start[j], start[j] + held[j]):
-        u += reach[member[m]]
+        u += row_effect[member[m]]
     return ws.background + u
 
 

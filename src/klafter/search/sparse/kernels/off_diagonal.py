@@ -9,16 +9,16 @@ import numpy as np
 
 from klafter.jit.decorators import bare, kernel
 from klafter.search.sparse.kernels.links import (
+    add_row_effect,
     at_least,
+    clear_row_effect,
     expected_count,
     exposure_factor,
     hidden_factor,
     holds,
-    link_chance,
+    link_mean,
     link_term,
-    reached,
-    spread,
-    withdraw,
+    pair_affinity,
 )
 
 
@@ -51,8 +51,8 @@ def best_affinity(ws, nodes, k, l, old, guess, halvings):
     for q in range(links):
         a, u, c, y = part[1, q], part[0, q], part[2, q], part[3, q]
         before, after = a * u, a * (u + c * b)
-        change = link_term(ws.counts, y, after, link_chance(ws.counts, after))
-        gain += (change - link_term(ws.counts, y, before, link_chance(ws.counts, before))) / c
+        change = link_term(ws.counts, y, after, link_mean(ws.counts, after))
+        gain += (change - link_term(ws.counts, y, before, link_mean(ws.counts, before))) / c
     return b, gain
 
 
@@ -63,7 +63,7 @@ def slope(counts, part, links, b):
     for q in range(links):
         u = part[0, q] + part[2, q] * b
         x = part[1, q] * u
-        total += expected_count(counts, part[3, q], x, link_chance(counts, x)) / u
+        total += expected_count(counts, part[3, q], x, link_mean(counts, x)) / u
     return total
 
 
@@ -90,13 +90,13 @@ def links_between(ws, nodes, k, l, old, part, out, into):
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
         both = holds(ws, i, l)
-        spread(ws, i, out, into)
+        add_row_effect(ws, i, out, into)
         for p in range(ws.start[i], ws.middle[i]):
             j = ws.node[p]
             if holds(ws, j, l):
                 c = 2.0 if shared and both and holds(ws, j, k) else 1.0
-                part[0, links] = at_least(reached(ws, j, out) - c * old, ws.background)
+                part[0, links] = at_least(pair_affinity(ws, j, out) - c * old, ws.background)
                 part[1, links], part[2, links], part[3, links] = exposure_factor(ws, i, p), c, ws.value[p]
                 links += 1
-        withdraw(ws, i, out, into)
+        clear_row_effect(ws, i, out, into)
     return links

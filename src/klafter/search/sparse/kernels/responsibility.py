@@ -5,7 +5,13 @@ import math
 import numpy as np
 
 from klafter.jit.decorators import kernel
-from klafter.search.sparse.kernels.links import is_symmetric, look_ahead, reached, spread, withdraw
+from klafter.search.sparse.kernels.links import (
+    add_row_effect,
+    clear_row_effect,
+    is_symmetric,
+    look_ahead,
+    pair_affinity,
+)
 
 
 @kernel
@@ -16,11 +22,11 @@ def responsibility_rows(ws, nodes, responsibility, residual):
     into = out if is_symmetric(ws) else np.zeros(len(ws.size))
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
-        spread(ws, i, out, into)
+        add_row_effect(ws, i, out, into)
         first, middle, stop = start[i], ws.middle[i], start[i + 1]
         total = 0.0 if look_ahead(ws, first, stop) >= 0.0 else math.inf
         for p in range(first, stop):
-            responsibility[p] = value[p] * background / reached(ws, node[p], out if p < middle else into)
+            responsibility[p] = value[p] * background / pair_affinity(ws, node[p], out if p < middle else into)
             total += responsibility[p]
         residual[i] = total
-        withdraw(ws, i, out, into)
+        clear_row_effect(ws, i, out, into)

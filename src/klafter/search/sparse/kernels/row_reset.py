@@ -2,7 +2,7 @@
 
 A node of m communities has an m-th of its links in each. As long as it is in none its degree factor is large, for the
 background must explain all of its links; to join a single community would then promise far more links than there are,
-and no flip pays. Sets of communities are tried as a whole instead, each with the factors that are best for it:
+and no flip gains. Sets of communities are tried as a whole instead, each with the factors that are best for it:
 
     row(S, t, r) = -sum_links h(y, x) + t A(S) + r B(S) + a (t - 1 - log t) + a (r - 1 - log r) + price of S
     A(S) = sum_j r_j u_ij,   B(S) = sum_j t_j u_ji over observed dyads;   t <- (a + sum_j m_ij) / (a + A)
@@ -22,12 +22,12 @@ from klafter.search.sparse.kernels.links import (
     holds,
     join,
     leave,
-    link_chance,
+    link_mean,
     link_term,
     one_more_price,
 )
 
-STEPS = 4  # of the degree factors of a set
+STEPS = 4  # of the degree factors of a set, which converge that soon
 
 
 @kernel
@@ -196,12 +196,14 @@ def fit_factors(ws, i, u, row):
         sent, received = 0.0, 0.0
         for p in range(first, middle):
             x = t * ws.receive[ws.node[p]] * u[p - first]
-            sent += expected_count(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
+            sent += expected_count(ws.counts, ws.value[p], x, link_mean(ws.counts, x))
         for p in range(middle, stop):
             x = r * ws.send[ws.node[p]] * u[p - first]
-            received += expected_count(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
+            received += expected_count(ws.counts, ws.value[p], x, link_mean(ws.counts, x))
         t, r = (a + sent) / (a + row[0]), (a + received) / (a + row[1])
-    return t, t if undirected else r
+    if undirected:
+        return t, t
+    return t if ws.send[i] > 0.0 else 0.0, r if ws.receive[i] > 0.0 else 0.0
 
 
 @bare
@@ -214,6 +216,12 @@ def row_value(ws, i, u, row, t, r):
     for p in range(first, stop):
         j = ws.node[p]
         x = (t * ws.receive[j] if p < middle else r * ws.send[j]) * u[p - first]
-        total -= link_term(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
-    total += t * row[0] + ws.shrinkage * (t - 1.0 - math.log(t))
-    return total if undirected else total + r * row[1] + ws.shrinkage * (r - 1.0 - math.log(r))
+        total -= link_term(ws.counts, ws.value[p], x, link_mean(ws.counts, x))
+    total += t * row[0] + factor_price(ws, t)
+    return total if undirected else total + r * row[1] + factor_price(ws, r)
+
+
+@bare
+def factor_price(ws, t):
+    """a (t - 1 - log t); nothing where a node of a two-mode network has no such factor."""
+    return ws.shrinkage * (t - 1.0 - math.log(t)) if t > 0.0 else 0.0

@@ -12,17 +12,17 @@ import numpy as np
 
 from klafter.jit.decorators import bare, kernel
 from klafter.search.sparse.kernels.links import (
+    add_row_effect,
+    clear_row_effect,
     expected_count,
     exposure_factor,
     hidden_factor,
     is_symmetric,
-    link_chance,
+    link_mean,
     link_term,
     look_ahead,
     mark_row,
-    reached,
-    spread,
-    withdraw,
+    pair_affinity,
 )
 
 
@@ -88,12 +88,12 @@ def fit_rows(ws, low, high, totals):
             first = first_above(node, first, stop, i)
         read += look_ahead(ws, first, stop)
         mark_row(ws, i, mine)
-        spread(ws, i, out, into)
+        add_row_effect(ws, i, out, into)
         tally_pairs(ws, i, mine, totals)
         for p in range(first, stop):
-            x = exposure_factor(ws, i, p) * reached(ws, node[p], out)
-            fit += link_term(ws.counts, ws.value[p], x, link_chance(ws.counts, x))
-        withdraw(ws, i, out, into)
+            x = exposure_factor(ws, i, p) * pair_affinity(ws, node[p], out)
+            fit += link_term(ws.counts, ws.value[p], x, link_mean(ws.counts, x))
+        clear_row_effect(ws, i, out, into)
         mark_row(ws, i, mine)
     return fit if read >= 0.0 else -math.inf
 
@@ -113,17 +113,17 @@ def tally_rows(ws, low, high, totals, sent, received, fitted):
     for i in range(low, high):
         read += look_ahead(ws, start[i], start[i + 1])
         mark_row(ws, i, mine)
-        spread(ws, i, out, into)
+        add_row_effect(ws, i, out, into)
         tally_pairs(ws, i, mine, totals)
         as_source, as_target, middle = 0.0, 0.0, ws.middle[i]
         for p in range(start[i], start[i + 1]):
             j, y = node[p], value[p]
-            u = reached(ws, j, out if p < middle else into)
+            u = pair_affinity(ws, j, out if p < middle else into)
             x = exposure_factor(ws, i, p) * u
-            chance = link_chance(counts, x)
+            mean = link_mean(counts, x)
             if fitted:
-                fit += 0.5 * link_term(counts, y, x, chance)
-            share = expected_count(counts, y, x, chance)
+                fit += 0.5 * link_term(counts, y, x, mean)
+            share = expected_count(counts, y, x, mean)
             if p < middle:
                 as_source += share
             else:
@@ -137,6 +137,6 @@ def tally_rows(ws, low, high, totals, sent, received, fitted):
             if not ws.diagonal:
                 tally_off_diagonal(ws, j, p < middle, mine, credit, totals, 0)
         sent[i], received[i] = as_source, as_target
-        withdraw(ws, i, out, into)
+        clear_row_effect(ws, i, out, into)
         mark_row(ws, i, mine)
     return fit if read >= 0.0 else -math.inf

@@ -14,7 +14,7 @@ from klafter.search.sparse.state import Problem, State, with_room
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
-LOOK = 4096  # nodes among which the next seeds are sought
+WINDOW = 4096  # nodes of the order of seeds that are read at a time
 
 
 def births(
@@ -34,7 +34,8 @@ def births(
     links of some nodes count as unexplained, and few seeds are tried.
     """
     responsibility, residual = background_responsibility(problem, state, pool, among)
-    rows = nonbacktracking_embedding(unexplained(problem, responsibility), rng) if from_embedding else None
+    links = unexplained(problem, responsibility) if from_embedding else None
+    rows = None if links is None else nonbacktracking_embedding(links, rng, problem.second_kind)
     seeds = seed_order(problem, residual, rng)
     fresh = np.ones(problem.n, bool)
     used, born, idle, at = len(state.size), 0, 0, 0
@@ -42,8 +43,8 @@ def births(
     while idle < (SEARCH.sparse.birth_patience if brief else max(SEARCH.sparse.birth_patience, used)) and at < len(
         seeds
     ):
-        ahead = at + np.flatnonzero(fresh[seeds[at : at + LOOK]])[: SEARCH.sparse.birth_batch]
-        at = ahead[-1] + 1 if len(ahead) == SEARCH.sparse.birth_batch else at + LOOK
+        ahead = at + np.flatnonzero(fresh[seeds[at : at + WINDOW]])[: SEARCH.sparse.birth_batch]
+        at = ahead[-1] + 1 if len(ahead) == SEARCH.sparse.birth_batch else at + WINDOW
         work = partial(grown, problem, state, responsibility, residual, rows, background_discount, pool)
         for birth in pool.map(work, seeds[ahead]):
             idle += 1

@@ -42,10 +42,3 @@ def without_communities(problem: Problem, state: State, some: np.ndarray) -> Sta
         nothing = np.zeros((0, len(nodes)), bool), np.zeros(0)
         state = carry_out(problem, state, Exchange("death", 0.0, np.array([k]), nodes, *nothing), NOTHING)
     return without_empty(state)
-
-
-def without_weakest(problem: Problem, state: State, pool: ThreadPool, share: float) -> State:
-    """The state without those communities whose removal raises the objective least for a member."""
-    proposals = sorted(death_proposals(problem, state, pool), key=lambda death: -death.gain / len(death.nodes))
-    number = int(np.ceil(share * len(proposals)))
-    return without_communities(problem, state, np.array([death.out[0] for death in proposals[:number]], np.int64))

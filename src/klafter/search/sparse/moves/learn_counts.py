@@ -1,6 +1,6 @@
 """Learned counts: how many communities nodes hold is learned, and memberships follow.
 
-Beside the buffet's price, log((N - s)/s) for joining s others, a node pays nu(m) for holding m communities:
+Beside the buffet's price, log((N - s)/s) for joining s others, holding m communities has the price nu(m):
 
     nu(m + 1) - nu(m) = T log[ n_m (E + 1) E / ((n_{m+1} + 1) (m + 1) (E - K + 1) N) ]
 

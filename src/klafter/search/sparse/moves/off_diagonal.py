@@ -39,7 +39,7 @@ def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator
     if split is not None and objective(problem, split, pool) < objective(problem, trial, pool):
         trial = split
     else:
-        trial, made = off_diagonal_splits(problem, trial, responsibility, SEARCH.off_diagonal.patience)
+        trial, made = off_diagonal_splits(problem, trial, responsibility)
         if made == 0 and len(promising(problem, trial, responsibility)[0]) == 0:
             return state
     trial = refine(problem, trial, rng, pool)
@@ -70,7 +70,7 @@ def refine(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
 def off_diagonal_round(problem: Problem, state: State, pool: ThreadPool) -> State:
     """Splits, then births and deaths of affinities, then weights and flips."""
     responsibility = link_responsibility(problem, state, pool)
-    state, made = off_diagonal_splits(problem, state, responsibility, SEARCH.off_diagonal.more_patience)
+    state, made = off_diagonal_splits(problem, state, responsibility)
     responsibility = link_responsibility(problem, state, pool) if made else responsibility
     state = best_affinities(problem, state, *promising(problem, state, responsibility), pool)
     return flip_sweep(problem, weights(problem, state, pool), pool)

@@ -42,18 +42,16 @@ class Parts(NamedTuple):
     gain: float
 
 
-def off_diagonal_splits(
-    problem: Problem, state: State, responsibility: sparse.csr_array, patience: int
-) -> tuple[State, int]:
-    """Split communities, the largest first, while that pays; ``responsibility`` has rho of every link from its source.
+def off_diagonal_splits(problem: Problem, state: State, responsibility: sparse.csr_array) -> tuple[State, int]:
+    """Split communities, the largest first, while Q falls; ``responsibility`` has rho of every link from its source.
 
-    Those that did not change since they were last tried are left alone, and after so many in vain as ``patience`` says
-    all others. Links of two communities are seen as they were before the first of them was split: the bound holds for
-    both, as what one is credited does not depend on how the other shares its own.
+    Those that did not change since they were last tried are left alone, and after some in vain all others. Links of two
+    communities are seen as they were before the first of them was split: the bound holds for both, as what one is
+    credited does not depend on how the other shares its own.
     """
     refused, made = 0, 0
     hidden, members = hidden_pattern(problem), members_of(problem, state)
-    some = np.flatnonzero(changed_since_split(state) & (state.size >= SEARCH.off_diagonal.split_members))
+    some = np.flatnonzero(changed_since_split(state) & (state.size >= SEARCH.sparse.split_members))
     for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
         mine, w = np.sort(members.of(k)), state.strength[k]
         parts = two_parts(inside(problem, state, responsibility, hidden, w, mine), w, problem.pair_weight)
@@ -62,7 +60,7 @@ def off_diagonal_splits(
         if opposed(problem, parts) and parts.gain > split_price(problem, state, k, parts):
             state = divided(problem, state, k, mine[parts.second], parts.strength)
             refused, made = 0, made + 1
-        if refused == patience:
+        if refused == SEARCH.off_diagonal.patience:
             break
     return state, made
 
@@ -78,14 +76,14 @@ def opposed(problem: Problem, parts: Parts) -> bool:
 
 
 def background_split(problem: Problem, state: State, responsibility: sparse.csr_array) -> State | None:
-    """Two communities of all nodes with room for one more, for most of the background; None if that cannot pay.
+    """Two communities of all nodes with room for one more, for most of the background; None if that cannot lower Q.
 
     The bound speaks of those nodes alone, so the objective has to be compared.
     """
     e, mine = state.background, np.flatnonzero(np.diff(problem.start) > state.held)
     if (
         responsibility.sum() * 2 * problem.pair_weight < SEARCH.off_diagonal.background * problem.value.sum()
-        or len(mine) < SEARCH.off_diagonal.split_members
+        or len(mine) < SEARCH.sparse.split_members
     ):
         return None
     parts = two_parts(inside(problem, state, responsibility, hidden_pattern(problem), e, mine), e, problem.pair_weight)

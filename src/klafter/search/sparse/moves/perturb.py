@@ -7,7 +7,7 @@ import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.moves.birth import births
-from klafter.search.sparse.moves.death import deaths, without_communities, without_weakest
+from klafter.search.sparse.moves.death import deaths, without_communities
 from klafter.search.sparse.moves.flip import flip_sweep, warm_up
 from klafter.search.sparse.moves.merge import merges, mostly_covered, reassigns
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, without_empty
@@ -20,7 +20,7 @@ def drop_one(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, i
 
     Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
     """
-    trials = int(np.clip(SEARCH.sparse.drop_links // max(len(problem.node), 1), 1, SEARCH.sparse.drop_trials))
+    trials = max(SEARCH.sparse.drop_links // max(len(problem.node), 1), 1)
     some = mostly_covered(problem, state, pool, SEARCH.sparse.drop_covered)[:trials]
     goal = objective(problem, state, pool) if len(some) else 0.0
     for k in some:
@@ -35,22 +35,13 @@ def drop_one(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, i
 
 
 def perturb(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
-    """Equal degree factors, then the largest communities and at last the weakest regrown, until that is better."""
+    """Equal degree factors, then the largest communities and the small ones regrown, where that is better."""
     value = objective(problem, state, pool)
     trial = equalise_factors(problem, state, pool)
     best = trial if objective(problem, trial, pool) < value else state
     if len(state.size) > SEARCH.sparse.regrow_limit:
         return best
-    best = regrow(problem, best, rng, pool)
-    if value - objective(problem, best, pool) > SEARCH.sparse.worth * abs(value):
-        return best
-    for share in SEARCH.sparse.regrow_weakest:
-        trial = without_weakest(problem, copy_state(best), pool, share)
-        trial = births_from_embedding(problem, weights(problem, trial, pool, factors=False), rng, pool)
-        trial = weights(problem, flip_sweep(problem, trial, pool), pool)
-        if value - objective(problem, trial, pool) > SEARCH.sparse.worth * abs(value):
-            return trial
-    return best
+    return regrow(problem, best, rng, pool)
 
 
 def equalise_factors(problem: Problem, state: State, pool: ThreadPool) -> State:
@@ -90,7 +81,7 @@ def regrow(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
         trial = births_from_embedding(problem, weights(problem, trial, pool, factors=False), rng, pool)
         trial = equalise_factors(problem, trial, pool)
         new = objective(problem, trial, pool)
-        if value - new > SEARCH.sparse.worth * abs(value):
+        if value - new > SEARCH.sparse.least_gain * abs(value):
             state, value = trial, new
         else:
             refused += 1

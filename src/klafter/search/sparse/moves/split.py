@@ -18,7 +18,7 @@ from klafter.search.sparse.state import Problem, State, changed_since_split
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
-POWER_TURNS = 60  # of power iteration
+POWER_TURNS = 60  # of power iteration: the vector need not be exact, only its signs
 
 
 def may_split(state: State) -> np.ndarray:

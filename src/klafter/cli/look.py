@@ -10,20 +10,15 @@ import typer
 
 from klafter.cli import completion
 from klafter.cli.inputs import check_reading, no_such_file, parse_settings
-from klafter.cli.reading import Directed, Header, Hidden, Nodes, Read, Sheet, Weight, hide_pairs, reader_options
+from klafter.cli.reading import Reading, with_reading
 from klafter.cli.screen import Column, Json, counted, print_json, say, show_table
 from klafter.cli.sentences import Mistake, in_shell_words
 
 
+@with_reading
 def look(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file of links.", autocompletion=completion.files)],
-    directed: Directed = None,
-    weight: Weight = "auto",
-    header: Header = None,
-    sheet: Sheet = None,
-    nodes: Nodes = None,
-    hidden: Hidden = None,
-    read: Read = None,
+    reading: Reading,
     as_json: Json = False,
 ) -> None:
     """Show what would be read from a file: its first lines, what was found, and what is worth a question.
@@ -43,9 +38,10 @@ def look(
     from klafter.cli.facts import describe_graph
     from klafter.graph.io.look import look as look_at
 
-    options = {"directed": directed, **reader_options(weight, header, sheet, nodes)}
-    found = look_at(file, **options, **check_reading(parse_settings(read or [], "--read")))
-    graph = found.graph if hidden is None or found.is_part else hide_pairs(found.graph, hidden)
+    hidden, read = reading.hidden, reading.read or []
+    options = {"directed": reading.directed, **reading.options()}
+    found = look_at(file, **options, **check_reading(parse_settings(read, "--read")))
+    graph = found.graph if found.is_part else reading.changed(found.graph)
     questions = [in_shell_words(text) for text in found.questions]
     said = [in_shell_words(text) for text in found.found]
     columns = [f"{use} ({name})" if name and name != use else use for name, use in found.columns]
@@ -65,10 +61,13 @@ def look(
     say("To check:" if questions else "No questions.", "bold")
     for text in questions:
         say(f"- {text}")
-    again = [*flag("directed", directed, "undirected"), *flag("header", header, "no-header")]
-    given = {"weight": None if weight == "auto" else weight, "sheet": sheet, "nodes": nodes, "hidden": hidden}
+    again = [*flag("directed", reading.directed, "undirected"), *flag("bipartite", reading.bipartite, "no-bipartite")]
+    again += flag("header", reading.header, "no-header")
+    again += ["--binarize"] * reading.binarize
+    weight = None if reading.weight == "auto" else reading.weight
+    given = {"weight": weight, "sheet": reading.sheet, "nodes": reading.nodes, "hidden": hidden}
     again += [f"--{name} {quote(str(value))}" for name, value in given.items() if value is not None]
-    again += [f"--read {quote(setting)}" for setting in read or []]
+    again += [f"--read {quote(setting)}" for setting in read]
     say(" ".join([f"Next: klafter fit {quote(file)}", *again, "-o model.npz"]))
 
 

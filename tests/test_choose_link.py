@@ -10,6 +10,7 @@ from klafter.core.workspace import open_workspace
 from klafter.datasets import make_lfrm, make_overlapping
 from klafter.evaluation import matched_f1
 from klafter.models import KLafter, klafter
+from klafter.models.engines import choice
 from klafter.search import choose_link as linking
 from klafter.search.config import SEARCH, changed
 from klafter.search.dense import engine as dense
@@ -21,7 +22,7 @@ QUICK = {"n_init": 2, "random_state": 0}
 @pytest.fixture
 def undecided(monkeypatch):
     """Networks from 100 nodes on are asked."""
-    monkeypatch.setattr(klafter, "SEARCH", changed(SEARCH, {"effort.choice_from": 100}))
+    monkeypatch.setattr(choice, "SEARCH", changed(SEARCH, {"effort.choice_from": 100}))
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,9 @@
-"""Choosing anew: what a node reports is what the objective did, and it finds what no single flip could."""
+"""Row resets: what a node reports is what the objective did, and it finds what no single flip could."""
 
 import numpy as np
 import oracles
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 
 from klafter.core.families import FAMILIES
@@ -21,17 +20,7 @@ from klafter.search.moves.flip import flip_sweep
 from klafter.search.moves.row_reset import resets
 
 N = 7
-cases = st.fixed_dictionaries(
-    {
-        "seed": st.integers(0, 10_000),
-        "directed": st.booleans(),
-        "temperature": st.sampled_from([0.0, 0.5, 1.0]),
-        "sociality": st.booleans(),
-        "counts": st.booleans(),
-        "covariates": st.integers(0, 2),
-        "k": st.integers(1, 4),
-    }
-)
+cases = oracles.case_options("counts", least=1)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -15,12 +16,12 @@ from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_running
 from klafter.models.results.publish import Fitted, from_searches, publish
-from klafter.models.storage.checkpoint import MISSING, Store
+from klafter.models.storage.checkpoint import MISSING, Store, opened
 from klafter.search.cluster import partitions, rounds
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
 from klafter.search.cluster.executor import bare, frame_of
 from klafter.search.progress import Callback, Progress, Step, iterate
-from klafter.search.sparse import fit as large
+from klafter.search.sparse import fit as sparse_fit
 from klafter.search.sparse.state import Problem
 
 STAYED = "The links stayed on the cluster: graph_ has the nodes alone, so all pairs count as unlinked."
@@ -29,7 +30,7 @@ STAYED = "The links stayed on the cluster: graph_ has the nodes alone, so all pa
 def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, client: Any) -> Fitted:
     """Shards of a graph in the client's memory."""
     check_cold(model)
-    problem = large.problem_of(model._sparse_settings(), graph)
+    problem = sparse_fit.problem_of(model._sparse_settings(), graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
     frame = frame_of(problem, np.diff(problem.start))
     light = tuple(bare(frame))
@@ -50,9 +51,20 @@ def check_cold(model: Any) -> None:
         )
 
 
-def fit_partitions(model: Any, table: Any, client: Any, callback: Callback | None = None) -> None:
+def fit_partitions(
+    model: Any,
+    table: Any,
+    client: Any,
+    callback: Callback | None = None,
+    *,
+    checkpoint: Any = None,
+    checkpoint_every: float = 60.0,
+    **others: Any,
+) -> None:
     """Shards of an edge list in partitions, made by the workers; the links never come to the client."""
     began = time.perf_counter()
+    if others:
+        raise ValueError(f"A Dask table of links has no {' and no '.join(others)}. Fit a Graph that has them.")
     if client is None:
         raise ValueError("A Dask table of links is fitted on its cluster: pass fit(table, client=client).")
     counts = model.family == "poisson"
@@ -66,13 +78,15 @@ def fit_partitions(model: Any, table: Any, client: Any, callback: Callback | Non
     check_running(model)
     model._check_parameters(_unlinked(n))
     model._check_sparse(_unlinked(n))
-    problem = large.problem_of(model._sparse_settings(), _unlinked(n))
+    problem = sparse_fit.problem_of(model._sparse_settings(), _unlinked(n))
     bounds = cut_points(n, n_lines)
     shards = partitions.shuffle(parts, bare(problem), bounds, counts, client)
     degree, links = partitions.degrees(shards, client)
     frame = frame_of(problem, degree)
     executor, callback = DaskShardExecutor(client, shards, bounds), callback or (lambda progress: None)
-    fitted = search(model.max_iter, model.tol, executor, frame, links, model._seeds(), callback).noting(STAYED)
+    data = hashlib.sha256(np.ascontiguousarray(degree).tobytes()).hexdigest()[:12]  # the links are on the cluster
+    with opened(checkpoint, model, _unlinked(n), model._seeds(), checkpoint_every, data=data) as (store, seeds):
+        fitted = search(model.max_iter, model.tol, executor, frame, links, seeds, callback, store).noting(STAYED)
     publish(model, _unlinked(n), fitted, time.perf_counter() - began)
 
 
@@ -118,6 +132,6 @@ def search(
         turns, n_steps = iter(range(made + 1, max_iter + 1)), 0 if ended else max_iter - made
         state = iterate(lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, n_steps, done, Event())
     fitted = from_searches(
-        [large.Outcome(frame, state, history, len(history) <= max_iter, history[-1].objective, False)]
+        [sparse_fit.Outcome(frame, state, history, len(history) <= max_iter, history[-1].objective, False)]
     )
     return replace(fitted, more={**fitted.more, "traffic": traffic_summary(executor.traffic)})

@@ -22,7 +22,9 @@ from klafter.search.descend import Outcome
 AROUND = 1 / 3  # weight of the chain around the cover
 
 
-def known_of_restarts(outcomes: list[Outcome], best: Outcome, shown: State, rng: np.random.Generator) -> dict[str, Any]:
+def posterior_of_restarts(
+    outcomes: list[Outcome], best: Outcome, shown: State, rng: np.random.Generator
+) -> dict[str, Any]:
     """Of the dense engine: probabilities of memberships, and of numbers of communities."""
     draws, finest = social_draws(outcomes), None if shown is best.state else best.state.z.T
     probabilities = probabilities_of_cover(best.problem, shown, [state.z.T for state in draws], finest, rng)

@@ -1,0 +1,100 @@
+"""Which link, and so which engine, a graph gets, and which parameters that engine has no use for."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from klafter.graph import Graph
+from klafter.models.checks import check_memory
+from klafter.models.online import Growing
+from klafter.models.paper import DYAD_BYTES
+from klafter.search.config import SEARCH
+
+log = logging.getLogger("klafter")
+LOGIT_ONLY = {
+    "n_communities": None,
+    "max_communities": None,
+    "weight_scale": 3.2,
+    "offdiagonal_scale": 1.4,
+    "n_smooth": "auto",
+}  # parameters that the sparse engine has no use for, with their defaults
+EXPOSURE_ONLY = {"degree_prior": 5.0}  # and the dense engine
+
+
+def by_size(n_nodes: int, choices: tuple[int, ...]) -> int:
+    """The choice for a network of some dozens of nodes, of some hundreds, or larger."""
+    return choices[(n_nodes > SEARCH.effort.dozens) + (n_nodes > SEARCH.effort.hundreds)]
+
+
+class LinkChoice(Growing):
+    """The choice of the engine, and of the number of its restarts."""
+
+    def _link(self, graph: Graph) -> str:
+        """The link that fits the family and the size."""
+        own = {"bernoulli": "logit", "poisson": "log", "gaussian": "identity"}[self.family]
+        if self.link in ("logit", "cloglog"):
+            if self.family != "bernoulli":
+                raise ValueError(
+                    f'link="{self.link}" needs family="bernoulli"; it is {self.family!r}. Use link="auto".'
+                )
+            own = self.link
+        large = graph.n_nodes > SEARCH.effort.dense_limit
+        if self.link == "exposure" or (self.link == "auto" and large):
+            self._check_sparse(graph)
+            return "exposure"
+        if not self._may_choose(graph):
+            self._check_dense()
+        if large:
+            check_memory(
+                DYAD_BYTES * float(graph.n_nodes) ** 2,
+                f"The dense engine on {graph.n_nodes:,} nodes",
+                "Use link='exposure' for 0/1 links or counts, or fewer nodes.",
+            )
+            hours = 0.05 * self._n_runs(graph.n_nodes) * (graph.n_nodes / SEARCH.effort.dense_limit) ** 2
+            log.warning(
+                "The dense engine will take about %.1f hours on %d nodes; link='exposure' takes minutes.",
+                hours,
+                graph.n_nodes,
+            )
+        return own
+
+    def _may_choose(self, graph: Graph) -> bool:
+        """Whether ``link="auto"`` may try both links: either engine must be able to, and quick enough."""
+        able = self.family == "bernoulli" and not self._covariates(graph) and self.temperature > 0.0
+        return (
+            self.link == "auto"
+            and able
+            and graph.n_nodes >= SEARCH.effort.choice_from
+            and not self._changed(LOGIT_ONLY)
+        )
+
+    def _changed(self, defaults: dict[str, Any]) -> list[str]:
+        """Those of some parameters that are not at their defaults, with their values."""
+        return [f"{name}={getattr(self, name)!r}" for name, value in defaults.items() if getattr(self, name) != value]
+
+    def _check_sparse(self, graph: Graph) -> None:
+        """Refuse what the sparse engine cannot take."""
+        if self.family == "gaussian" or self._covariates(graph):
+            raise ValueError(
+                f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which takes 0/1 or "
+                "count links, no covariates and no attributes. Use link='logit' for a smaller graph, or leave them out."
+            )
+        if changed := self._changed(LOGIT_ONLY):
+            raise ValueError(
+                f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which has no use for "
+                f"{', '.join(changed)}. Leave {'it at its default' if len(changed) == 1 else 'them at their defaults'} "
+                "(a higher penalty gives fewer communities), or use link='logit' for a smaller graph."
+            )
+
+    def _check_dense(self) -> None:
+        """Refuse what the dense engine has no use for."""
+        if changed := self._changed(EXPOSURE_ONLY):
+            raise ValueError(
+                f"{', '.join(changed)} is for link='exposure', and this fit uses the dense engine. "
+                "Leave it at its default, or use link='exposure'."
+            )
+
+    def _n_runs(self, n_nodes: int, runs: tuple[int, ...] = SEARCH.effort.restarts) -> int:
+        """Restarts: predictions gain from each, and small networks can afford them."""
+        return by_size(n_nodes, runs) if self.n_init == "auto" else int(self.n_init)

@@ -1,0 +1,49 @@
+"""Levels of a model on the sparse engine, worked out when they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from klafter.core.draws import ExposureDraw
+from klafter.graph import Graph
+from klafter.models.results.levels import Level, Packed, pack
+from klafter.models.results.publish import DENSE_AFFINITIES
+from klafter.search.parallel import n_workers
+from klafter.search.sparse import engine
+from klafter.search.sparse.affinities import as_affinities
+from klafter.search.sparse.fit import Settings, problem_of, state_of
+from klafter.search.sparse.levels import levels
+from klafter.search.sparse.membership_posterior import membership_posterior
+from klafter.search.sparse.state import as_state
+from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import weights
+
+FITTING = 20  # steps of all weights at a level that is shown
+
+
+def packed_levels(settings: Settings, graph: Graph, point: ExposureDraw, value: float, *, counts: bool) -> Packed:
+    """From the cover that was found to one community; the first is shown."""
+    problem = problem_of(settings, graph)
+    with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+        path = levels(problem, state_of(point, problem), value, pool, counts=counts)
+    return pack([each.memberships for each in path], [each.score for each in path], [each.merged for each in path], 0)
+
+
+def fitted_level(settings: Settings, graph: Graph, point: ExposureDraw, level: Level) -> dict[str, Any]:
+    """Weights and probabilities for the cover of a level, from those of the cover that was found."""
+    problem, size = problem_of(settings, graph), level.n_communities
+    strength = np.full(size, max(float(point.affinities.diagonal().mean()), 1e-12))
+    cover = sparse.csr_array(level.memberships, dtype=float)
+    state = as_state(problem, cover, as_affinities(strength), point.background, point.send, point.receive)
+    with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+        state = weights(problem, state, pool, rounds=FITTING)
+    draw = engine.draw(problem, state)
+    return {
+        "point_": draw,
+        "memberships_": sparse.csr_array(level.memberships, dtype=np.int8),
+        "membership_proba_": sparse.csr_array(membership_posterior(problem, state), dtype=np.float32),
+        "affinities_": draw.affinities.toarray() if size <= DENSE_AFFINITIES else draw.affinities,
+    }
