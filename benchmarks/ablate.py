@@ -1,7 +1,7 @@
 """What every setting of the search is worth: each turned off, or halved, and doubled, on a fixed set of networks.
 
     python benchmarks/ablate.py [--minutes 45] [--only dense.sweeps ...]     measure; goes on where it was interrupted
-    python benchmarks/ablate.py --table [--write docs/search.md]             the table, printed or put into the page
+    python benchmarks/ablate.py --table [--write docs/settings.md]             the table, printed or put into the page
 
 Networks are read from the folders networks, lfr and corpus in KLAFTER_DATA, and planted by our own generators. Where
 communities are known the cover is compared with them (F1); else a tenth of the dyads is hidden and predicted (AUC).
@@ -47,11 +47,25 @@ FILES = {
     "karate": "networks/karate", "polbooks": "networks/polbooks", "football": "networks/football",
     "aucs": "networks/aucs", "ants": f"corpus/{ANT}", "stream": f"corpus/{STREAM}", "nematode": f"corpus/{NEMATODE}",
     "board": f"corpus/{BOARD}", "lfr_two": "lfr/lfr_n1000_k20_mu0.3_on10_om2",
-    "lfr_half": "lfr/lfr_n1000_k10_mu0.3_on50_om2",
+    "lfr_half": "lfr/lfr_n1000_k10_mu0.3_on50_om2", "lfr_28": "networks/lfr_overlap_n1000_k28",
 }  # fmt: skip
+
+
+def facing(directed: bool, n: int = 240, size: int = 40):
+    """Six sets of nodes, each linked to the other of its pair and hardly inside, and who is in which."""
+    group = np.arange(n) // size
+    towards = group[:, None] == group ^ 1
+    rate = np.where(towards & (group[:, None] < group) if directed else towards, 0.4, 0.01)
+    y = np.random.default_rng(1).random((n, n)) < rate
+    y = y & ~np.eye(n, dtype=bool) if directed else np.triu(y, 1)
+    return kl.Graph(y.astype(float), directed=directed), [set(np.flatnonzero(group == k)) for k in range(n // size)]
+
+
 PLANTED = {
     "planted": lambda: make_lfrm(100, 5, random_state=1),
     "planted_sparse": lambda: make_overlapping(2_000, mean_degree=10.0, community_size=50, random_state=1),
+    "facing": lambda: facing(False),
+    "facing_directed": lambda: facing(True),
 }
 SMALL = ("planted", "karate", "polbooks", "football", "aucs", "nematode", "stream", "ants")
 SPARSE = ("planted_sparse", "lfr_two", "lfr_half", "football", "ants", "board")
@@ -61,7 +75,7 @@ SETS = {  # of each group of settings: networks, how they are fitted, and seeds
     "restart": (SMALL, QUICK, 2),
     "dense": (SMALL, QUICK, 2),
     "sparse": (SPARSE, EXPOSURE, 1),
-    "off_diagonal": (("football", "ants", "board", "stream"), EXPOSURE, 2),
+    "off_diagonal": (("football", "ants", "board", "stream", "facing", "facing_directed", "lfr_28"), EXPOSURE, 2),
     "levels": (SMALL, QUICK, 2),
     "cluster": ((), {}, 0),
 }
@@ -95,7 +109,7 @@ def network(name: str):
     """A graph and its communities, none where these are not known."""
     if name in PLANTED:
         graph, planted = PLANTED[name]()
-        return graph, planted.communities()
+        return graph, planted.communities() if hasattr(planted, "communities") else planted
     path = DATA / FILES[name]
     return read_network(path.parent, path.name)
 
@@ -155,7 +169,7 @@ def sweep(saved: Saved, only: list[str], minutes: float) -> None:
                 run(name.split(".")[0], {name: other}, f"{name}={json.dumps(other)}", saved)
 
 
-def worth(saved: Saved, name: str, other) -> dict[str, float] | None:
+def change_of(saved: Saved, name: str, other) -> dict[str, float] | None:
     """The change that another value brings: nats of score a network, F1 and AUC, and CPU as a ratio."""
     group, label = name.split(".")[0], f"{name}={json.dumps(other)}"
     pairs = [(f"default on {group} {network}", f"{label} on {group} {network}") for network in SETS[group][0]]
@@ -185,7 +199,7 @@ def table(saved: Saved) -> list[str]:
     ]
     for name, value in values(SearchConfig()).items():
         head = f"| {name} | {shown(value)} | {descriptions()[name]['does']}"
-        found = [(other, worth(saved, name, other)) for other in variants(name)]
+        found = [(other, change_of(saved, name, other)) for other in variants(name)]
         rows = [(shown(other), change) for other, change in found if change is not None]
         for other, change in rows:
             numbers = (

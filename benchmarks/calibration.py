@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from klafter import LFRM, Graph, KLafter
-from klafter.models.results.known import distinct
 from klafter.models.results.matching import average_memberships
+from klafter.models.results.posterior import distinct
 from klafter.sampling.lfrm import ALPHA_RATE, ALPHA_SHAPE, SCALE_SHAPE
 
 RESULTS = Path(__file__).parent / "results" / "calibration.json"

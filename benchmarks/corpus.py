@@ -2,6 +2,7 @@
 
     python benchmarks/corpus.py                       all networks, smallest first; it can be resumed
     python benchmarks/corpus.py --seeds 2 --most 500  two seeds, networks of at most 500 nodes
+    python benchmarks/corpus.py --small               networks below 300 nodes, in a file and a table of their own
     python benchmarks/corpus.py --table               what has been measured so far, into docs/predictions.md
 
 KLAFTER_DATA names the folder that holds corpus/ with index.tsv and NAME.tsv. A fifth of the links and of the non-links
@@ -22,11 +23,12 @@ import numpy as np
 import klafter as kl
 from klafter.evaluation import BASELINES, RIVALS, Stack, link_measures
 from klafter.evaluation.protocols import degree_corrected_auc
-from klafter.evaluation.saved import Saved
+from klafter.evaluation.saved import Saved, code_digest
 from klafter.graph import Graph, split_dyads
 
 HERE = Path(__file__).parent
-RUNS = HERE / "results" / "corpus_runs.json"
+RUNS, SMALL_RUNS = (HERE / "results" / f"{name}_runs.json" for name in ("corpus", "corpus_small"))
+SMALL = 299  # nodes, at most
 PAGE = HERE.parent / "docs" / "predictions.md"
 OURS, ALONE, STACK = "KLafter", "KLafter, model alone", "Stack"
 SCORES = {**BASELINES, **RIVALS}
@@ -76,7 +78,8 @@ def run(name: str, seed: int, saved: Saved) -> None:
         record["base_loss"] = -(base * np.log(base) + (1 - base) * np.log(1 - base))
         if who in SCORES:  # no probabilities
             record.update(dict.fromkeys(("log_loss", "brier", "slope", "expected"), float("nan")))
-        saved.add(f"{who} on {name} split {seed}", {"who": who, "name": name, "split": seed, **record})
+        about = {"who": who, "name": name, "split": seed, "code": code_digest()}
+        saved.add(f"{who} on {name} split {seed}", {**about, **record})
     told = " ".join(f"{who} {saved[f'{who} on {name} split {seed}']['roc_auc']:.3f}" for who in (OURS, ALONE, STACK))
     print(f"{name} {graph.n_nodes} nodes, seed {seed}: {told} ({scores[OURS][1]:.0f} s)", flush=True)
 
@@ -86,7 +89,8 @@ def table(saved: Saved) -> str:
     records = list(saved.values())
     names = sorted({r["name"] for r in records if r["who"] == OURS})
     lines = [
-        f"{len(names)} networks, seeds {sorted({r['split'] for r in records})}, clean protocol, 20% hidden.",
+        f"{len(names)} networks, seeds {sorted({r['split'] for r in records})}, clean protocol, 20% hidden. "
+        + made_by(records),
         "",
         "| contestant | AUC | degree-corrected AUC | AP | log loss / base rate | slope, median | KLafter ahead |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -118,6 +122,12 @@ def table(saved: Saved) -> str:
     return "\n".join(lines)
 
 
+def made_by(records: list[dict]) -> str:
+    """A sentence on the code that measured some records."""
+    codes = sorted({r["code"] for r in records if "code" in r})
+    return f"Measured by code {', '.join(codes)}." if codes else "Measured by an earlier version."
+
+
 def _by_name(records: list[dict], who: str) -> dict[str, dict]:
     """Means over seeds."""
     mine: dict[str, list[dict]] = {}
@@ -140,18 +150,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--most", type=int, default=10**9, help="nodes")
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
-    saved = Saved(RUNS)
+    most, saved = (SMALL, Saved(SMALL_RUNS)) if options.small else (options.most, Saved(RUNS))
     if not options.table:
         index = Path(os.environ["KLAFTER_DATA"]) / "corpus" / "index.tsv"
         with open(index, encoding="utf-8") as lines:
             rows = sorted(csv.DictReader(lines, delimiter="\t"), key=lambda row: int(row["nodes"]))
         for seed in range(options.seeds):
             for row in rows:
-                if int(row["nodes"]) <= options.most:
+                if int(row["nodes"]) <= most:
                     run(row["name"], seed, saved)
-    insert(PAGE, "corpus", table(saved))
+    insert(PAGE, "corpus_small" if options.small else "corpus", table(saved))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ class PlainView:
     def __init__(self, problem, state):
         if problem.counts:
             raise ValueError("The plain kernels know the buffet's price of covers; counts is True. Use counts=False.")
-        self.priors, self.directed, self.n = problem.priors, problem.dyads.directed, problem.dyads.n
+        self.dyads, self.priors = problem.dyads, problem.priors
+        self.directed, self.n = problem.dyads.directed, problem.dyads.n
         links = problem.dyads.links_out
         self.y, self.seen = np.zeros((self.n, self.n)), problem.seen_out.astype(bool)
         self.y[np.repeat(np.arange(self.n), np.diff(links.start)), links.node] = links.value
@@ -266,16 +267,32 @@ def fit_column(ws, k, diagonal_only) -> float:
     return fall
 
 
-def plant(ws, k, seed, with_seed) -> int:
-    ws.w[k] = ws.w[:, k] = 0.0
-    state = ws.state
+def underpredicted(ws, seed) -> list[np.ndarray]:
+    """Partners whose link with the seed is above what was expected, outgoing and, where directed, incoming."""
+    state, found = ws.state, []
     typical = state.offset[0] + state.sender[seed] + state.receiver + 1.5
     for y, x in ((ws.y[seed], ws.x([seed])[0]), (ws.y[:, seed], ws.x(slice(None), [seed])[:, 0])):
-        surprise = (x <= typical) | (expit(x) < 0.5)
-        ws.z[k, (y > 0) & surprise] = 1
+        found.append((y > 0) & ((x <= typical) | (expit(x) < 0.5)))
         typical = state.offset[0] + state.receiver[seed] + state.sender + 1.5
-        if not ws.directed:
-            break
+    return found if ws.directed else found[:1]
+
+
+def newly_underpredicted(ws, seed, failed_out, failed_in) -> bool:
+    new, dyads = False, ws.dyads
+    for partners, rows, failed in zip(
+        underpredicted(ws, seed), (dyads.links_out, dyads.links_in), (failed_out, failed_in)
+    ):
+        here = slice(rows.start[seed], rows.start[seed + 1])
+        now = partners[rows.node[here]] & (failed[here] == 0)
+        failed[here][now] = 1
+        new = new or bool(now.any())
+    return new
+
+
+def seed_community(ws, k, seed, with_seed) -> int:
+    ws.w[k] = ws.w[:, k] = 0.0
+    for partners in underpredicted(ws, seed):
+        ws.z[k, partners] = 1
     if with_seed and ws.z[k].any():
         ws.z[k, seed] = 1
     return int(ws.z[k].sum())
@@ -304,7 +321,7 @@ def grow(ws, k, price, diagonal_only, passes) -> float:
 
 
 def propose_birth(ws, seed, k, assortative, passes) -> tuple[float, float]:
-    size = plant(ws, k, seed, assortative)
+    size = seed_community(ws, k, seed, assortative)
     gain = grow(ws, k, column_price(ws.priors, ws.n, size), assortative, passes) if size > 1 else 0.0
     if ws.z[k].sum() < 2:
         return 0.0, 0.0
@@ -431,6 +448,7 @@ def plain_kernels():
     swaps = [
         (core_objective, {"open_workspace": PlainView, "total": total}),
         (birth, {"open_workspace": PlainView, "propose_birth": propose_birth, "clear_column": clear,
+                 "newly_underpredicted": newly_underpredicted,
                  "laplace_evidence": laplace_evidence}),
         (flip, {"open_workspace": PlainView, "descend": descend, "fit_parameters": fit_parameters,
                 "fit_column": fit_column, "total": total}),

@@ -1,16 +1,17 @@
 """Planted communities that relate to each other, directed or not, and sparse overlapping ones: average F1 and seconds.
 
-    python benchmarks/planted.py [--seeds 3] [--n-jobs 1]
+    python benchmarks/planted.py [--seeds 3] [--n-jobs 1] [--only WORDS]
 
 `make_lfrm` with a share of pairs of communities that attract each other too, and `make_overlapping` in small.
 `KLafter()` is not told the number. Seeds from 200 on were not looked at while the search was made. Writes
-benchmarks/results/planted.json.
+benchmarks/results/planted.json, where fits of other networks stay.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -30,6 +31,9 @@ PLANTED = {
     ),
     "overlapping, 700 nodes, 14 communities": lambda seed: make_overlapping(
         700, community_size=50, mean_degree=15, memberships=(1, 2), random_state=seed
+    ),
+    "overlapping, 1000 nodes, 25 communities, degree 10": lambda seed: make_overlapping(
+        1_000, community_size=40, mean_degree=10, memberships=(1, 3), random_state=seed
     ),
 }
 
@@ -52,16 +56,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--n-jobs", type=int, default=1)
+    parser.add_argument("--only", default="", help="networks whose name has these words in it")
     args = parser.parse_args()
     options = {"n_jobs": args.n_jobs}
-    rows = []
-    for name, make in PLANTED.items():
+    chosen = {name: make for name, make in PLANTED.items() if args.only in name}
+    saved = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"command": "", "fits": []}
+    rows = [row for row in saved["fits"] if row["network"] not in chosen]
+    before = saved["command"] if rows else ""
+    for name, make in chosen.items():
         for seed in range(FIRST, FIRST + args.seeds):
             graph, truth = make(seed)
             rows.append({"network": name, "seed": seed, **measure(graph, truth.communities(), options)})
             sys.stdout.write(json.dumps(rows[-1]) + "\n")
             sys.stdout.flush()
-    found = {"command": " ".join(["python benchmarks/planted.py", *sys.argv[1:]]), "fits": rows}
+    command = shlex.join(["python", "benchmarks/planted.py", *sys.argv[1:]])
+    found = {"command": "; ".join(dict.fromkeys(filter(None, [before, command]))), "fits": rows}
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
 
 

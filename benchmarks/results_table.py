@@ -351,7 +351,55 @@ def real() -> list[str]:
     return [*lines, "", *earlier("networks.json")]
 
 
+def features() -> list[str]:
+    """What tools do on small networks whose answer is known."""
+    saved = json.loads((RESULTS / "features.json").read_text())
+    titles = {
+        "overlap": "shared nodes put into both of two groups",
+        "overlap_among_others": "the same beside nodes in neither",
+        "number": "four groups found to be four",
+        "chance": "nothing found in links by chance",
+        "roles": "two sides that link only across",
+        "seed": "same seed, same answer",
+    }
+    lines = ["| tool | " + " | ".join(titles.values()) + " |", "|---|" + "---|" * len(titles)]
+    for tool, row in saved["rows"].items():
+        lines.append(f"| {tool} | " + " | ".join(f"{row[name]:.0%}" for name in titles) + " |")
+    told = f"`{saved['command']}`; shares over {saved['seeds']} seeds, defaults, the number of groups told to nobody."
+    return [*lines, "", told, ""]
+
+
+TORTURES = {
+    "checkpointed fits": "fits with a checkpoint, killed by `kill -9` and called again: the same result, bit by bit",
+    "killed writers": "commands ended while they write over a good file: it is whole, and nothing is left behind",
+    "graph files": "changed graph files of all formats: read, or refused in a sentence",
+    "model files": "changed model files, then every method: refused, or an answer",
+    "odd graphs": "odd graphs, all models, families and directions: an answer in [0, 1] or a sentence",
+    "Dask clusters": "fits on clusters that lose workers, restart, run short of memory: the same answer or a sentence",
+    "determinism": "all models with other jobs, hash seeds, threads, lines, processes: the same answer to the last bit",
+}
+
+
+def torture() -> list[str]:
+    """What was tried by ``make torture``, and what came of it."""
+    saved = json.loads((RESULTS / "torture.json").read_text())
+    lines = ["| | tried | kills | good | mended on the way | memory |", "|---|---:|---:|---:|---:|---:|"]
+    for name, words in TORTURES.items():
+        if not (part := saved.get(name)):
+            lines.append(f"| {words} | 0 | | | | |")
+            continue
+        counts = [part["tried"], part.get("kills"), part["good"], len(part.get("mended", []))]
+        cells = ["" if count is None else f"{count:,}" for count in counts]
+        lines.append(f"| {words} | {' | '.join(cells)} | {part['memory']:,} MB |")
+    cost = json.loads((RESULTS / "checkpoint_overhead.json").read_text())["models"]
+    most = max(cost, key=lambda name: cost[name]["share"])
+    told = f"{cost[most]['share']:.1%} of the time of the processor ({most})"
+    return [*lines, "", f"Checkpoints that are written at every chance, not once a minute, cost at most {told}."]
+
+
 TABLES = {
+    "torture": torture,
+    "features": features,
     "communities": communities,
     "quality": quality,
     "remaining": remaining,
@@ -364,7 +412,11 @@ TABLES = {
     "links": links,
     "real": real,
 }
-PAGES = ("README.md", "docs/results.md", "docs/scale.md")
+PAGES = (
+    "README.md",
+    *(f"docs/{name}.md" for name in ("results", "scale", "comparison", "reliability")),
+    "paper/paper.md",
+)
 
 
 def filled(text: str) -> str:

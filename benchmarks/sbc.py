@@ -131,8 +131,8 @@ def mmsb_sampler() -> Sampler:
 
     def observe(state, y):
         roles, alpha = state
-        shares, ties = oracle.role_counts(y, DYADS, roles, N, 2, False)
-        return {"alpha": alpha, "purity": float((shares**2).sum()), "alike": float(np.trace(ties[1]))}
+        shares, role_pairs = oracle.role_counts(y, DYADS, roles, N, 2, False)
+        return {"alpha": alpha, "purity": float((shares**2).sum()), "alike": float(np.trace(role_pairs[1]))}
 
     return Sampler(
         lambda rng: oracle.mmsb_prior(N, DYADS, engine, rng),

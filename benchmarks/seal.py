@@ -16,13 +16,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from corpus import PAGE, insert
+from corpus import PAGE, insert, made_by
 from scipy import sparse
 from scipy.io import loadmat
 
 import klafter as kl
 from klafter.evaluation import link_measures
-from klafter.evaluation.saved import Saved
+from klafter.evaluation.saved import Saved, code_digest
 from klafter.graph import Graph
 from klafter.graph.splits import Held
 
@@ -56,7 +56,7 @@ def run(name: str, split: int, saved: Saved) -> None:
     bare = (np.diff(graph.links.indptr)[held.pairs] == 0).any(axis=1)
     record = {"name": name, "split": split, "nodes": graph.n_nodes, **link_measures(held.values, p), "alone": alone}
     ends = {"bare_links": bare[held.values > 0].mean(), "bare_nonlinks": bare[held.values == 0].mean()}
-    saved.add(key, {**record, **ends, "cpu": seconds})
+    saved.add(key, {**record, **ends, "cpu": seconds, "code": code_digest()})
     print(f"{key}: AUC {record['roc_auc']:.4f}, model alone {alone:.4f}, {seconds:.0f} s", flush=True)
 
 
@@ -79,7 +79,7 @@ def table(saved: Saved) -> str:
             f"| {links:.0%} / {nonlinks:.0%} |"
         )
     cells = " | ".join(f"{mean:.3f}" for mean in np.mean(means, axis=0))
-    return "\n".join([*lines, f"| mean of {len(means)} networks | | | {cells} | |"])
+    return "\n".join([*lines, f"| mean of {len(means)} networks | | | {cells} | |", "", made_by(list(saved.values()))])
 
 
 def main() -> None:

@@ -1,83 +1,112 @@
 """``python -m benchmarks.torture``: all parts, each from where the saved results end.
 
-python -m benchmarks.torture --fits 100 --writers 500 --graphs 100000 --models 20000 --odd 10000
+python -m benchmarks.torture --part "graph files" --count 1000000
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-from benchmarks.torture.kills import CheckpointedFits, KilledWriters, environment
+from klafter import __version__
 from klafter.evaluation.saved import write_json
 
-RESULTS = Path(__file__).parents[1] / "results" / "torture.json"
-BATCH = 2000
-MEMORY = 1024  # MB, of a process that reads small files
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results" / "torture.json"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+SUMS = ("kills", "resumed", "cases")
+
+
+class Part(NamedTuple):
+    """A module with ``run(first, last)``, how many trials are wanted, and how many a process does."""
+
+    module: str
+    count: int
+    batch: int
+
+
+PARTS = {
+    "odd graphs": Part("odd_graphs", 10**9, 500),
+    "determinism": Part("determinism", 10**9, 20),
+    "graph files": Part("graph_files", 100_000, 2000),
+    "model files": Part("model_files", 20_000, 1000),
+    "checkpointed fits": Part("fits", 200, 16),
+    "killed writers": Part("writers", 1000, 50),
+    "Dask clusters": Part("clusters", 40, 2),
+}
 
 
 def main() -> None:
-    """Run what is missing and save after every step."""
+    """Run what is missing and save after every batch."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, count in (("fits", 100), ("writers", 500), ("graphs", 100_000), ("models", 20_000), ("odd", 10_000)):
-        parser.add_argument(f"--{name}", type=int, default=count)
+    parser.add_argument("--part", choices=PARTS, action="append", help="by default all")
+    parser.add_argument("--count", type=int, help="trials of each part; by default as many as were promised")
+    parser.add_argument("--again", action="store_true", help="try those again that were bad, and nothing else")
     parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
-    environment()
-    known = json.loads(asked.results.read_text()) if asked.results.exists() else {}
-    known["command"] = "python -m benchmarks.torture " + " ".join(sys.argv[1:])
-    for name, count, make in (
-        ("checkpointed fits", asked.fits, CheckpointedFits),
-        ("killed writers", asked.writers, KilledWriters),
-    ):
-        one_by_one(known, name, count, make, asked.results)
-    for name, count in (("graph files", asked.graphs), ("model files", asked.models), ("odd graphs", asked.odd)):
-        in_batches(known, name, count, asked.results)
-    print(json.dumps({name: {k: v for k, v in part.items() if k != "bad"} for name, part in known.items()
-                      if isinstance(part, dict)}, indent=1))  # fmt: skip
+    for name in asked.part or PARTS:
+        part = PARTS[name] if asked.count is None else PARTS[name]._replace(count=asked.count)
+        (try_again if asked.again else in_batches)(name, part, asked.results)
 
 
-def one_by_one(known: dict, name: str, count: int, make, path: Path) -> None:
-    """Trials that need processes of their own."""
-    part = known.setdefault(name, {"tried": 0, "kills": 0, "good": 0, "seconds": 0.0, "bad": []})
-    trial = make() if part["tried"] < count else None
-    while part["tried"] < count:
-        begun = time.perf_counter()
-        found = trial(part["tried"])
-        part["good"] += found["good"]
-        part["kills"] += found["kills"]
-        if not found["good"]:
-            part["bad"].append({"number": part["tried"], **found})
-        part["tried"] += 1
-        part["seconds"] = round(part["seconds"] + time.perf_counter() - begun, 1)
-        write_json(path, known)
+def in_batches(name: str, part: Part, path: Path) -> None:
+    """Trials in processes that may be lost: one that dies is a crash of the trial it was at."""
+    found = saved(path).get(name) or {"tried": 0, "good": 0, "seconds": 0.0, "memory": 0, "bad": []}
+    while found["tried"] < part.count and not found.get("all"):
+        first, begun = found["tried"], time.perf_counter()
+        done, lines = run(part.module, first, min(part.count, first + part.batch))
+        tried, bad = len([line for line in lines if "at" in line]), [line for line in lines if "number" in line]
+        ended = [line for line in lines if "memory" in line]
+        if not ended:
+            said = f"the process died ({done.returncode})"
+            bad.append({"number": first + tried - 1, "error": said, "where": done.stderr[-600:]})
+        else:
+            found["memory"] = max(found["memory"], ended[0]["memory"])
+            found["all"] = ended[0]["all"]
+        for key in SUMS:
+            total = sum(line.get(key, 0) for line in lines)
+            if total or key in found:
+                found[key] = found.get(key, 0) + total
+        found["bad"] += bad
+        found["good"] += tried - len({line["number"] for line in bad})
+        found["tried"] = first + tried
+        found["seconds"] = round(found["seconds"] + time.perf_counter() - begun, 1)
+        found |= {"version": __version__, "command": f'python -m benchmarks.torture --part "{name}"'}
+        write_json(path, {**saved(path), name: found})
+        print(f"{name}: {found['good']:,} of {found['tried']:,} good, {found['seconds']:,.0f} s", flush=True)
+        if not tried:
+            break
 
 
-def in_batches(known: dict, name: str, count: int, path: Path) -> None:
-    """Trials by the thousand in processes that may be lost: one that dies is a crash of the file it was at."""
-    part = known.setdefault(name, {"tried": 0, "good": 0, "seconds": 0.0, "memory": 0, "bad": []})
-    while part["tried"] < count:
-        first, last, begun = part["tried"], min(count, part["tried"] + BATCH), time.perf_counter()
-        words = [sys.executable, "-m", "benchmarks.torture.fuzz", name, str(first), str(last)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        bad = [line for line in lines if "number" in line]
-        ends = [line for line in lines if "memory" in line]
-        if ends:
-            part["memory"] = max(part["memory"], ends[0]["memory"])
-        else:  # go on after the file that killed the process
-            last = max((line["at"] for line in lines if "at" in line), default=first) + 1
-            died = f"the process died ({done.returncode})"
-            bad.append({"number": last - 1, "error": died, "where": done.stderr[-300:]})
-        part["bad"] += bad
-        part["good"] += last - first - len(bad)
-        part["tried"] = last
-        part["seconds"] = round(part["seconds"] + time.perf_counter() - begun, 1)
-        write_json(path, known)
+def try_again(name: str, part: Part, path: Path) -> None:
+    """Trials that were bad; those that are good now are told as mended."""
+    found = saved(path).get(name, {"bad": []})
+    for entry in found["bad"]:
+        done, lines = run(part.module, entry["number"], entry["number"] + 1)
+        if done.returncode == 0 and not any("number" in line for line in lines):
+            found["bad"] = [other for other in found["bad"] if other != entry]
+            found["mended"] = [*found.get("mended", []), {"number": entry["number"], "error": entry["error"][:160]}]
+            found["good"] += 1
+            write_json(path, {**saved(path), name: found})
+        print(f"{name}: {len(found['bad'])} bad", flush=True)
+
+
+def run(module: str, first: int, last: int) -> tuple[subprocess.CompletedProcess, list[dict]]:
+    """One process, and the JSON that it said."""
+    words = [sys.executable, "-m", f"benchmarks.torture.{module}", str(first), str(last)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, **ONE_THREAD})
+    said = done.stdout.replace(f"{ROOT}{os.sep}", "").replace(sys.prefix + os.sep, "")  # no paths of this machine
+    return done, [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+
+
+def saved(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 if __name__ == "__main__":
