@@ -150,7 +150,7 @@ def pages(take) -> None:
     large = kl.KLafter(random_state=0).fit(make_overlapping(n=10_000, random_state=0)[0])
     with tempfile.TemporaryDirectory() as folder:
         page = kl.report(lawyers, Path(folder) / "lawyers.html", title="Friends among the lawyers of a firm")
-        take(page, "report", height=1080)
+        take(page, "report", height=1250)
         take(page, "report-communities", of="#communities, #overlaps")
         take(page, "report-fit", of="#fit", script="document.querySelector('#fit details').open = false")
         take(kl.report(authors, Path(folder) / "authors.html"), "report-nips234", of=".stage")

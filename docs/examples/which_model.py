@@ -18,9 +18,9 @@ graph = load_southern_women()
 print(graph)
 
 # %%
-# Eighteen women and the fourteen events they attended. Links run between the two kinds and never inside one, so common
-# neighbours, which look for closed triangles, do worse than a coin. A model with an affinity for every pair of groups
-# can say "these two groups attract each other, and neither attracts itself".
+# Eighteen women and the fourteen events they attended. Only pairs of a woman and an event could be linked, and no such
+# pair has common neighbours, so that these do no better than a coin. A community holds women and their events; a model
+# with an affinity for every pair of groups can also say "these women and those events attract each other".
 
 short: dict[str, Any] = {"n_burn": 30, "n_draws": 30, "random_state": 0}
 models = [
