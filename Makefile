@@ -6,7 +6,7 @@ ESLINT := $(VENV)/eslint/node_modules/.bin/eslint
 NETWORKS ?= $(KLAFTER_DATA)/networks
 bench: export KLAFTER_DATA ?= ../shared/data
 
-.PHONY: help install demo wheel test axe lint eslint bench torture docs clean clean-cache
+.PHONY: help install demo wheel test axe lint eslint bench torture minimum docs clean clean-cache
 
 help:
 	@echo "make demo     set up, find the communities of a built-in network, write demo/report.html"
@@ -18,6 +18,7 @@ help:
 	@echo "make docs     build the site in docs/_build/html, examples and all"
 	@echo "make bench    the long measurements, saved in benchmarks/results"
 	@echo "make torture  kills, hostile files and odd graphs by the thousand, saved in benchmarks/results"
+	@echo "make minimum  the demo with the lowest versions that pyproject.toml allows"
 	@echo "make clean-cache  free the space that compiled kernels take"
 
 install: $(VENV)/.ready
@@ -84,15 +85,24 @@ bench: install $(RIVALS)/.ready
 	$(RIVALS)/bin/python benchmarks/networks.py $(NETWORKS)
 	$(RIVALS)/bin/python benchmarks/compare.py --networks $(NETWORKS)
 	$(RIVALS)/bin/python benchmarks/communities.py
+	$(RIVALS)/bin/python benchmarks/features.py
 	$(BIN)/python benchmarks/results_table.py --write
 
 clean:
-	rm -rf $(VENV) $(RIVALS) build dist demo docs/_build docs/generated docs/gallery docs/sg_execution_times.rst
+	rm -rf $(VENV) $(RIVALS) .venv-minimum build dist demo docs/_build docs/generated docs/gallery docs/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # long and resumable: what is saved is not tried again
 torture: install
 	$(BIN)/python -m benchmarks.torture
+
+# uv knows how to choose the lowest versions; pip does not
+minimum:
+	$(PYTHON) -m venv .venv-minimum
+	.venv-minimum/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-minimum/bin/uv pip install --quiet --python .venv-minimum/bin/python --resolution lowest-direct \
+		--editable ".[report,data,excel,tables,scale]"
+	.venv-minimum/bin/klafter demo
 
 clean-cache:
 	find src tests benchmarks -name '*.nb[ic]' -delete

@@ -1,19 +1,42 @@
-"""Compiles the kernels for a generic processor while a wheel is built, and puts them into it.
+"""What happens while a package is built: links of the README become absolute, and kernels are compiled if asked for.
 
-Only where HATCH_BUILD_HOOKS_ENABLE is set (``make wheel``). The wheel is then one of this Python and platform; where
-Numba has another version, or the processor lacks a feature, kernels are compiled at first use as without them.
+Kernels for a generic processor are put into a wheel only where HATCH_BUILD_HOOKS_ENABLE is set (``make wheel``). It is
+then one of this Python and platform; where Numba has another version, or the processor lacks a feature, kernels are
+compiled at first use as without them.
 """
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 MANYLINUX = "manylinux_2_17"  # nothing is linked to the C library; this is what Numba itself asks for
+
+
+class ReadmeHook(MetadataHookInterface):
+    """The README as a package index shows it."""
+
+    def update(self, metadata):
+        """Set the long description; links lead to the branch main of the repository."""
+        text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
+        address = metadata["urls"]["Source"]
+        metadata["readme"] = {"content-type": "text/markdown", "text": absolute_links(text, address)}
+
+
+def absolute_links(text: str, address: str) -> str:
+    """Markdown whose links and images within the repository have its address before them."""
+
+    def lead(match: re.Match) -> str:
+        place = "raw" if match["image"] else "blob"
+        return f"{match['image']}[{match['words']}]({address}/{place}/main/{match['path']})"
+
+    return re.sub(r"(?P<image>!?)\[(?P<words>[^\]]*)\]\((?P<path>(?!https?:|#)[^)]+)\)", lead, text)
 
 
 class KernelsHook(BuildHookInterface):
