@@ -12,9 +12,8 @@ from klafter.core.rows import load_rows
 from klafter.core.workspace import open_workspace
 from klafter.graph import Graph
 from klafter.jit.decorators import kernel
-from klafter.sampling.lfrm_kernels import sweep, sweep_many
 from klafter.search.config import SEARCH
-from klafter.search.dense.flip_bounds import mark_may_gain, new_flip_bounds
+from klafter.search.dense.flip_bounds import FEW, mark_may_gain, new_flip_bounds
 from klafter.search.dense.flip_kernels import descend, draw_thresholds, flip_row
 
 N = 7
@@ -127,13 +126,13 @@ def draw_memberships(ws, i, rng):
     load_rows(ws, i)
     thresholds = np.empty(ws.z.shape[0])
     draw_thresholds(ws, i, thresholds, rng)
-    flip_row(ws, i, thresholds)
+    flip_row(ws, i, thresholds, new_flip_bounds(ws, 0))
 
 
 @kernel
 def may_gain(ws, i, thresholds):
     load_rows(ws, i)
-    flip_bounds = new_flip_bounds(ws)
+    flip_bounds = new_flip_bounds(ws, 0)
     mark_may_gain(ws, i, 0, thresholds, flip_bounds)
     return flip_bounds.left
 
@@ -142,7 +141,7 @@ def may_gain(ws, i, thresholds):
 @given(options=cases)
 @quick
 def test_no_flip_that_gains_more_than_its_threshold_is_screened_out(family, options):
-    _, problem, state = oracles.draw_case(family=family, n=N, **options)
+    _, problem, state = oracles.draw_case(family=family, n=N, **{**options, "k": 5})
     ws, gain = open_workspace(problem, state), gains(problem, state)
     for i in range(N):
         assert np.isfinite(may_gain(ws, i, gain[:, i] - 1e-6)).all()
@@ -158,18 +157,44 @@ def test_the_bound_of_a_flip_is_its_gain_by_the_tangent(family, directed):
         assert np.isinf(may_gain(ws, i, gain[:, i] + 1e-6)).all()
 
 
-@pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
+many = pytest.mark.parametrize("counts", [False, True])
+
+
+@many
 @pytest.mark.parametrize("directed", [False, True])
-def test_a_sweep_with_bounds_is_a_sweep_without(family, directed):
-    _, problem, state = oracles.draw_case(4, family, directed=directed, k=4)
-    ends = []
-    for sample in (sweep, sweep_many):
-        copy, rng = copy_state(state), np.random.default_rng(0)
-        for _ in range(5):
-            sample(problem, copy, np.zeros(N, np.int64), rng)
-        ends.append(copy.z)
-    assert (ends[0] == ends[1]).all()
-    assert (ends[0] != state.z).any()
+@pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
+def test_a_draw_with_bounds_takes_each_flip_that_gains_more_than_its_threshold(family, directed, counts):
+    _, problem, state = oracles.draw_case(4, family, directed=directed, counts=counts, k=11)
+    slow, moved = copy_state(state), 0
+    for i in range(N):
+        draw_memberships(open_workspace(problem, state), i, np.random.default_rng(i))
+        rng, shared = np.random.default_rng(i), slow.z.sum(axis=1) - slow.z[:, i] > 0
+        draws = [np.log(u / (1 - u)) if held else np.inf for held in shared for u in [rng.random() if held else 0.5]]
+        for k, threshold in enumerate(draws):
+            if flip_gains(open_workspace(problem, slow), i)[k] > threshold:
+                slow.z[k, i] ^= 1
+                moved += 1
+    assert (state.z == slow.z).all()
+    assert moved
+
+
+@many
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
+def test_a_descent_with_bounds_leaves_no_row_that_would_flip_or_swap(family, directed, counts):
+    graph, problem, state = oracles.draw_case(5, family, directed=directed, counts=counts, k=FEW + 1)
+    before, ws, total, fall = oracles.objective(graph, problem, state), open_workspace(problem, state), 0.0, 1.0
+    while fall > 0.0:
+        fall = descend(ws, np.arange(N), -1, SEARCH.dense.row_passes)
+        total += fall
+    here, size = oracles.objective(graph, problem, state), state.z.sum(axis=1)
+    assert before - here == pytest.approx(total, rel=1e-9, abs=1e-7)
+    assert (falls(graph, problem, state)[size > 0] < 1e-7).all()
+    for i, k, m in np.ndindex(N, len(size), len(size)):
+        if state.z[k, i] and not state.z[m, i] and size[k] > 1 and size[m] > 0:
+            z = state.z.copy()
+            z[k, i], z[m, i] = 0, 1
+            assert here - oracles.objective(graph, problem, state._replace(z=z)) < 1e-7
 
 
 def test_gibbs_takes_a_flip_with_probability_sigmoid_of_its_gain():

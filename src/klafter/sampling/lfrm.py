@@ -21,9 +21,8 @@ import numpy as np
 from klafter.core.draws import LinearDraw
 from klafter.core.objective import objective
 from klafter.core.problem import Priors, Problem, State, add_communities, copy_state, make_priors
-from klafter.sampling.lfrm_kernels import sweep, sweep_many
+from klafter.sampling.lfrm_kernels import sweep
 from klafter.search.dense.communities import drop_empty
-from klafter.search.dense.flip_bounds import FEW
 
 SLOTS = 8  # empty columns in which a sweep may start new communities
 ALPHA_SHAPE, ALPHA_RATE = 1.0, 1.0
@@ -61,7 +60,7 @@ def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
     problem = problem._replace(priors=chain.priors)
     state = add_communities(copy_state(chain.state), np.zeros((SLOTS, problem.dyads.n), np.uint8), 0.0)
     fresh = rng.poisson(np.exp(-problem.priors.penalty) / problem.dyads.n, problem.dyads.n)
-    (sweep_many if len(state.z) > FEW else sweep)(problem, state, fresh, rng)
+    sweep(problem, state, fresh, rng)
     state = drop_empty(state)
     return chain._replace(state=state, priors=draw_priors(problem, state, rng, chain.first) if learn else chain.priors)
 

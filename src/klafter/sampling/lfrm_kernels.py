@@ -11,7 +11,7 @@ from klafter.core.workspace import open_workspace, refresh_column, refresh_effec
 from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.sampling.membership_kernels import exchange
 from klafter.sampling.weights_kernels import draw_parameters
-from klafter.search.dense.flip_bounds import flip_may_gain, new_flip_bounds, update_held
+from klafter.search.dense.flip_bounds import DRAWS, new_flip_bounds, update_held
 from klafter.search.dense.flip_kernels import draw_thresholds, flip_row
 
 
@@ -106,37 +106,16 @@ def sample_memberships(ws, fresh, rng):
     fresh[i] ~ Poisson(alpha / N) is how many new private communities node i proposes. Counts those without a slot.
     """
     k = ws.z.shape[0]
-    return visit(ws, fresh, np.empty((2, k)), np.empty((2, k), np.int64), rng)
+    return visit(ws, fresh, np.empty((2, k)), new_flip_bounds(ws, DRAWS // ws.n), np.empty((2, k), np.int64), rng)
 
 
 @bare
-def visit(ws, fresh, rooms, scratch, rng):
-    full, thresholds = 0, rooms[0]
+def visit(ws, fresh, rooms, flip_bounds, scratch, rng):
+    full = 0
     for i in range(ws.n):
         load_rows(ws, i)
-        draw_thresholds(ws, i, thresholds, rng)
-        flip_row(ws, i, thresholds)
-        if ws.counts:
-            exchange(ws, i, rooms, rng)
-        if not sample_private(ws, i, fresh[i], scratch, rng):
-            full += 1
-    return full
-
-
-@inner
-def sample_many(ws, fresh, rng):
-    """The same for many communities."""
-    k = ws.z.shape[0]
-    return visit_many(ws, fresh, np.empty((2, k)), new_flip_bounds(ws), np.empty((2, k), np.int64), rng)
-
-
-@bare
-def visit_many(ws, fresh, rooms, flip_bounds, scratch, rng):
-    full, thresholds = 0, rooms[0]
-    for i in range(ws.n):
-        load_rows(ws, i)
-        draw_thresholds(ws, i, thresholds, rng)
-        flip_may_gain(ws, i, thresholds, flip_bounds)
+        draw_thresholds(ws, i, rooms[0], rng)
+        flip_row(ws, i, rooms[0], flip_bounds)
         if ws.counts:
             exchange(ws, i, rooms, rng)
         if not sample_private(ws, i, fresh[i], scratch, rng):
@@ -150,12 +129,4 @@ def sweep(problem, state, fresh, rng):
     """Memberships, then all parameters, in place. One call: on small networks most of a sweep was calling kernels."""
     ws = open_workspace(problem, state)
     sample_memberships(ws, fresh, rng)
-    draw_parameters(ws, rng)
-
-
-@kernel
-def sweep_many(problem, state, fresh, rng):
-    """The same for many communities. A kernel of its own, which small networks need not compile."""
-    ws = open_workspace(problem, state)
-    sample_many(ws, fresh, rng)
     draw_parameters(ws, rng)

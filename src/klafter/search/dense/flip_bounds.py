@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.objective import flip_price, next_gain
-from klafter.core.workspace import refresh_effects
+from klafter.core.objective import flip_price
 from klafter.jit.decorators import bare, inner
-from klafter.search.dense.flip_kernels import apply_flip
 
-FEW = 100  # communities up to which all gains cost no more than bounds
+FEW = 16  # communities up to which all gains cost no more than bounds
+DRAWS = 30_000  # the same in sweeps that draw, times nodes: more flips pass their bounds
 ROUNDING = 1e-7  # a bound this much below its threshold is below it
 
 
@@ -34,21 +33,24 @@ class FlipBounds(NamedTuple):
 def update_held(ws, i, flip_bounds):
     """List the communities of i anew, after they changed."""
     size = 0
-    for m in range(ws.z.shape[0]):
+    for m in range(ws.z.shape[0] if flip_bounds.n_held.size > 0 else 0):
         if ws.z[m, i]:
             flip_bounds.held[i, size] = m
             size += 1
-    flip_bounds.n_held[i] = size
+    if flip_bounds.n_held.size > 0:
+        flip_bounds.n_held[i] = size
 
 
 @inner
-def new_flip_bounds(ws):
-    """Lists of the memberships as they are, and room for bounds."""
+def new_flip_bounds(ws, few):
+    """Lists of the memberships as they are, and room for bounds; up to ``few`` communities there are no bounds."""
     k, n = ws.z.shape[0], ws.n
+    n_listed = n if k > few else 0
     flip_bounds = FlipBounds(
-        np.zeros(n, np.int64), np.empty((n, k), np.int64), np.empty(k), np.empty(k), np.empty(k), np.empty(n)
-    )
-    for i in range(n):
+        np.zeros(n_listed, np.int32), np.empty((n_listed, k), np.int32),
+        np.empty(k), np.empty(k), np.empty(k), np.empty(n),
+    )  # fmt: skip
+    for i in range(n_listed):
         update_held(ws, i, flip_bounds)
     return flip_bounds
 
@@ -61,7 +63,7 @@ def mark_may_gain(ws, i, first, thresholds, flip_bounds):
     for k in range(first, n_communities):
         left[k] = thresholds[k]
     clipped = ws.out.base[1] != 0.0 or (ws.directed and ws.into.base[1] != 0.0)
-    if clipped or not law.linear_links or not (law.logistic or law.exponential):
+    if n_held.size == 0 or clipped or not law.linear_links or not (law.logistic or law.exponential):
         return
     bounds[:] = 0.0
     for side in range(2 if ws.directed else 1):
@@ -83,19 +85,3 @@ def mark_may_gain(ws, i, first, thresholds, flip_bounds):
             d = 1 - 2 * np.int64(ws.z[k, i])
             if d * (bounds[k] - flip_price(ws, i, k)) < thresholds[k] - ROUNDING:
                 left[k] = np.inf
-
-
-@bare
-def flip_may_gain(ws, i, thresholds, flip_bounds):
-    """``flip_row`` with fewer gains: those of flips that may exceed their threshold."""
-    n_communities = ws.z.shape[0]
-    mark_may_gain(ws, i, 0, thresholds, flip_bounds)
-    k, _ = next_gain(ws, i, 0, flip_bounds.left)
-    if k == n_communities:
-        return
-    while k < n_communities:
-        apply_flip(ws, i, k)
-        mark_may_gain(ws, i, k + 1, thresholds, flip_bounds)
-        k, _ = next_gain(ws, i, k + 1, flip_bounds.left)
-    refresh_effects(ws, i)
-    update_held(ws, i, flip_bounds)

@@ -7,6 +7,7 @@ from klafter.core.objective import flip_gain, next_gain
 from klafter.core.rows import load_rows, shift_row
 from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, kernel
+from klafter.search.dense.flip_bounds import FEW, mark_may_gain, new_flip_bounds, update_held
 
 TINY_GAIN = 1e-9  # below this a gain is rounding
 DEAREST = 1e6  # rise of Q by leaving, beyond which a swap's gain would be the small difference of large numbers
@@ -23,17 +24,23 @@ def apply_flip(ws, i, k):
 
 
 @bare
-def flip_row(ws, i, thresholds):
-    """Every z_ik in turn, flipped where its gain exceeds the threshold; returns the fall of Q."""
+def flip_row(ws, i, thresholds, flip_bounds):
+    """Every z_ik in turn, flipped where its gain exceeds the threshold; returns the fall of Q.
+
+    Gains are worked out where the bound exceeds it.
+    """
     total = 0.0
-    k, gain = next_gain(ws, i, 0, thresholds)
+    mark_may_gain(ws, i, 0, thresholds, flip_bounds)
+    k, gain = next_gain(ws, i, 0, flip_bounds.left)
     if k == ws.z.shape[0]:
         return total
     while k < ws.z.shape[0]:
         apply_flip(ws, i, k)
         total += gain
-        k, gain = next_gain(ws, i, k + 1, thresholds)
+        mark_may_gain(ws, i, k + 1, thresholds, flip_bounds)
+        k, gain = next_gain(ws, i, k + 1, flip_bounds.left)
     refresh_effects(ws, i)
+    update_held(ws, i, flip_bounds)
     return total
 
 
@@ -43,11 +50,11 @@ def descend(ws, nodes, only, passes):
 
     ``only`` one community is touched, and never emptied; -1 is all of them.
     """
-    return flip_rows(ws, nodes, only, passes, np.empty(ws.z.shape[0]))
+    return flip_rows(ws, nodes, only, passes, np.empty(ws.z.shape[0]), new_flip_bounds(ws, FEW))
 
 
 @bare
-def flip_rows(ws, nodes, only, passes, thresholds):
+def flip_rows(ws, nodes, only, passes, thresholds, flip_bounds):
     total = 0.0
     for i in nodes:
         load_rows(ws, i)
@@ -57,9 +64,9 @@ def flip_rows(ws, nodes, only, passes, thresholds):
                 if only >= 0:
                     free = k == only and (ws.size[k] > 1 or ws.z[k, i] == 0)
                 thresholds[k] = TINY_GAIN if free else np.inf
-            fall = flip_row(ws, i, thresholds)
+            fall = flip_row(ws, i, thresholds, flip_bounds)
             if fall == 0.0 and only < 0:
-                fall = swap_row(ws, i, thresholds)
+                fall = swap_row(ws, i, thresholds, flip_bounds)
             total += fall
             if fall == 0.0:
                 break
@@ -67,7 +74,7 @@ def flip_rows(ws, nodes, only, passes, thresholds):
 
 
 @bare
-def swap_row(ws, i, thresholds):
+def swap_row(ws, i, thresholds, flip_bounds):
     """The exchange of one community of i for another that lowers Q most, of which either half alone may be dear.
 
     Returns the fall of Q, 0 if none falls.
@@ -83,16 +90,21 @@ def swap_row(ws, i, thresholds):
             continue
         apply_flip(ws, i, k)
         for m in range(n_communities):
-            if m != k and not ws.z[m, i] and ws.size[m] > 0:
-                gain = gone + flip_gain(ws, i, m, thresholds)
-                if gain > best:
-                    best, leave, join = gain, k, m
+            joinable = m != k and not ws.z[m, i] and ws.size[m] > 0
+            thresholds[m] = best - gone if joinable else np.inf
+        mark_may_gain(ws, i, 0, thresholds, flip_bounds)
+        m, gain = next_gain(ws, i, 0, flip_bounds.left)
+        while m < n_communities:
+            if gone + gain > best:
+                best, leave, join = gone + gain, k, m
+            m, gain = next_gain(ws, i, m + 1, flip_bounds.left)
         apply_flip(ws, i, k)
     if leave < 0:
         return 0.0
     apply_flip(ws, i, leave)
     apply_flip(ws, i, join)
     refresh_effects(ws, i)
+    update_held(ws, i, flip_bounds)
     return best
 
 
