@@ -4,7 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("repeatable", derandomize=True)  # --hypothesis-profile=default explores
+settings.load_profile("repeatable")
 os.environ["KLAFTER_CHECK_CLAIMS"] = "1"  # after every accepted move the claimed change is the change of the objective
 
 
