@@ -50,6 +50,12 @@ class Members(NamedTuple):
     def of(self, k: int) -> np.ndarray:
         return self.nodes[self.start[k] : self.start[k + 1]]
 
+    def among(self, nodes: np.ndarray, k: int) -> np.ndarray:
+        """Which of some nodes, in order and all members of k among them, are members of k."""
+        found = np.zeros(len(nodes), bool)
+        found[np.searchsorted(nodes, self.of(k))] = True
+        return found
+
 
 def members_of(problem: Problem, state: State) -> Members:
     """The members of each community of a state."""
