@@ -1,8 +1,9 @@
 """Quick refits on folds of the visible dyads, from which a model learns what the structural expert counts beside it.
 
 A fifth of the visible dyads is hidden, a few short restarts and an expert of their own predict it, and this is done for
-REFITTED such folds. Hidden dyads that a model is asked about later are as unknown to it as these are to the refits, so
-that the weights of one regression on them are those of prediction (``klafter.prediction.structure.weigh_folds``).
+as many such folds, up to REFITTED, as hide ENOUGH links. Hidden dyads that a model is asked about later are as unknown
+to it as these are to the refits, so that the weights of one regression on them are those of prediction
+(``klafter.prediction.structure.weigh_folds``).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from klafter.search.progress import Callback, Progress
 from klafter.search.restart import quick_draws
 
 FOLDS, REFITTED = 5, 3  # a fifth is hidden, so many times: see benchmarks/blend.py
+ENOUGH = 400  # hidden links to learn three numbers from
 SWEEPS, FEWEST_SWEEPS = 60, 30
 RESTART_NODES, MOST_RESTARTS = 500, 4  # restarts of a refit times nodes, at most so many of them
 MAX_NONLINKS = 20_000  # of a fold, a sample beyond
@@ -39,6 +41,7 @@ class Fold(NamedTuple):
     """One refit: what it sees, what it is asked, and its seed."""
 
     number: int
+    n_folds: int
     train: Graph
     held: Held
     seed: np.random.SeedSequence
@@ -68,8 +71,9 @@ def _folds(graph: Graph, seed: np.random.SeedSequence) -> list[Fold]:
     dealt, *seeds = seed.spawn(REFITTED + 1)
     if graph.n_links < FOLDS:
         return []
+    n_refits = min(REFITTED, -(-ENOUGH * FOLDS // graph.n_links))
     folds = DyadKFold(FOLDS, random_state=np.random.default_rng(dealt), max_nonlinks=MAX_NONLINKS).split(graph)
-    return [Fold(number, train, held, seeds[number]) for number, (train, held) in zip(range(REFITTED), folds)]
+    return [Fold(number, n_refits, train, held, seeds[number]) for number, (train, held) in zip(range(n_refits), folds)]
 
 
 def _refit(
@@ -88,7 +92,7 @@ def _refit(
         return None
 
     def tell(progress: Progress) -> Any:
-        return callback(progress._replace(stage="refits", run=fold.number, n_runs=REFITTED))
+        return callback(progress._replace(stage="refits", run=fold.number, n_runs=fold.n_folds))
 
     problem, unit = model._problem(fold.train)
     response, covariates = RESPONSES[link], list(model._covariates(fold.train).values())
