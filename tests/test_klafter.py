@@ -79,7 +79,7 @@ def test_the_cure_for_values_works_for_a_networkx_graph():
 @pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
 def test_planted_communities_are_recovered(family, directed):
     graph, truth = make_lfrm(family=family, directed=directed, random_state=0)
-    restarts = {"n_init": 4, "n_smooth": 60} if family == "bernoulli" else {"n_init": 1, "n_smooth": 0}
+    restarts = {"n_init": 2, "n_smooth": 30} if family == "bernoulli" else {"n_init": 1, "n_smooth": 0}
     model = KLafter(family=family, random_state=0, **restarts).fit(graph)
     assert matched_f1(truth.communities(), model.communities()) > 0.95
 
