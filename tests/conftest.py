@@ -1,5 +1,6 @@
 """Fixtures that several test files share."""
 
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -13,8 +14,7 @@ os.environ["KLAFTER_CHECK_CLAIMS"] = "1"  # after every accepted move the claime
 @pytest.fixture
 def unchecked(monkeypatch):
     """No claims are compared with the objective: for tests of large fits, where that takes longer than the fit."""
-    import klafter.search.sparse.fit
-
+    importlib.import_module("klafter.search.sparse.fit")  # and with it all that asks
     for name, module in list(sys.modules.items()):
         if name.startswith("klafter.search.") and hasattr(module, "CHECKED"):
             monkeypatch.setattr(module, "CHECKED", False)

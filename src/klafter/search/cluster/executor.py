@@ -25,23 +25,6 @@ class ShardExecutor(Protocol):
         """``work(frame, rows, view, *args)`` of every job (nodes, *args), with the rows of its nodes."""
 
 
-class LocalShardExecutor:
-    """Shards in this process."""
-
-    def __init__(self, shards: list[at.Shard], bounds: np.ndarray):
-        self.shards, self.bounds = shards, bounds
-
-    def each(self, work, shared, *columns):
-        given = () if shared is None else (shared,)
-        return [work(shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
-
-    def on_neighbourhoods(self, work, frame, snapshot, jobs):
-        def rows(nodes):
-            return [at.rows_of(*pair) for pair in zip(self.shards, by_shard(nodes, self.bounds))]
-
-        return [work(frame, rows(nodes), snapshot, *args) for nodes, *args in jobs]
-
-
 def by_shard(nodes: np.ndarray, bounds: np.ndarray) -> list[np.ndarray]:
     """Nodes in order, cut where shards begin."""
     return np.split(nodes, np.searchsorted(nodes, bounds[1:-1]))
