@@ -15,13 +15,30 @@ import klafter as kl
 from klafter.search.cluster import rounds
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows
-from klafter.search.cluster.executor import LocalShardExecutor, bare, by_shard, frame_of
+from klafter.search.cluster.executor import bare, by_shard, frame_of
 from klafter.search.sparse import engine
 from klafter.search.sparse.exchange import NOTHING, Exchange
 from klafter.search.sparse.fit import problem_of, state_of
 from klafter.search.sparse.state import as_problem, as_state, empty_state
 
 pytest.importorskip("distributed")
+
+
+class LocalShardExecutor:
+    """Shards in this process: the protocol ``ShardExecutor`` without a cluster."""
+
+    def __init__(self, shards: list[at.Shard], bounds: np.ndarray):
+        self.shards, self.bounds = shards, bounds
+
+    def each(self, work, shared, *columns):
+        given = () if shared is None else (shared,)
+        return [work(shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
+
+    def on_neighbourhoods(self, work, frame, snapshot, jobs):
+        def rows(nodes):
+            return [at.rows_of(*pair) for pair in zip(self.shards, by_shard(nodes, self.bounds))]
+
+        return [work(frame, rows(nodes), snapshot, *args) for nodes, *args in jobs]
 
 
 def in_shards(graph, counts=False, number=3):

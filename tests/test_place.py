@@ -123,9 +123,10 @@ def test_a_saved_model_places_too(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_placement_among_a_hundred_thousand_nodes_takes_milliseconds():
+def test_a_placement_among_a_hundred_thousand_nodes_takes_milliseconds(unchecked):
     graph, _ = make_overlapping(100_000, random_state=0)
-    model = KLafter(random_state=0, bridges=False, max_iter=1).fit(graph)
+    model = KLafter(random_state=0, bridges=False, max_iter=1)
+    model.fit(graph, callback=lambda progress: True)  # stopped early: how long a placement takes is asked, not where
     model.place([0, 1, 2])
     begun = time.perf_counter()
     for i in range(50):

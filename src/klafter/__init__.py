@@ -24,8 +24,8 @@ _CONTENTS = {
     "evaluation": ("compare",),
     "report": ("report",),
 }
-_HOMES = {name: room for room, names in _CONTENTS.items() for name in names}
-_ROOMS = ("graph", "core", "search", "sampling", "models", "datasets", "evaluation", "report", "cli")
+_HOMES = {name: layer for layer, names in _CONTENTS.items() for name in names}
+_LAYERS = ("graph", "core", "search", "sampling", "models", "datasets", "evaluation", "report", "cli")
 __all__ = [
     "EPM",
     "IRM",
@@ -51,10 +51,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _ROOMS:
+    if name in _LAYERS:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS])
+    return sorted([*__all__, *_LAYERS])

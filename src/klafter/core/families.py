@@ -127,7 +127,7 @@ class Family:
     responds: Response | None = None  # the response, where ``core.responses`` has none of this name
 
     def __post_init__(self) -> None:
-        """Refuse a code whose loss or derivatives nobody wrote."""
+        """Refuse a code whose loss or derivatives are missing."""
         for formula in (loss, slope, curvature):
             if np.isnan([getattr(formula, "py_func", formula)(self.law(), y, 0.5) for y in (0.0, 1.0)]).any():
                 raise ValueError(

@@ -119,11 +119,11 @@ def search(
     def done(t: int, state: Any) -> bool:
         t = made + t + 1
         value = note(t, state)
-        told = callback(Progress("search", 0, 1, t, max_iter, value, len(state.size)))
+        stop_now = callback(Progress("search", 0, 1, t, max_iter, value, len(state.size)))
         ended = history[-2].objective - value <= tol * abs(value)
-        if not told:
+        if not stop_now:
             store.state("rounds", lambda: (state, history, ended))
-        return bool(told) or ended
+        return bool(stop_now) or ended
 
     with announce_compilation():
         if state is None:

@@ -19,7 +19,7 @@ from klafter.search.sparse.state import Problem
 
 SHARD_LINKS, FEWEST = 5_000_000, 8  # links to a shard, and shards at least: fixed by the graph, not by the cluster
 ATTEMPTS = 5  # at a task whose worker died
-STALL, PATIENCE = 20, 300  # seconds that tasks may wait with nobody at work, and that the cluster may have no worker
+STALL, PATIENCE = 20, 300  # seconds that tasks may wait without a worker, and that the cluster may have no worker
 SLOWEST = 1e7  # bytes a second at which a state goes to the workers, at least
 
 
@@ -73,7 +73,7 @@ class DaskShardExecutor:
         return self.client.submit(work, *args, pure=False)
 
     def _insist(self, work, submit, *sent) -> list:
-        """Results of futures, submitted anew if something was lost that Dask itself cannot bring back."""
+        """Results of futures, submitted again if something was lost that Dask itself cannot bring back."""
         from distributed import KilledWorker
 
         began = time.perf_counter()
@@ -85,14 +85,14 @@ class DaskShardExecutor:
                 if attempt == ATTEMPTS - 1:
                     raise
                 self.careful = True
-                time.sleep(2.0**attempt)  # until the cluster knows who is gone
+                time.sleep(2.0**attempt)  # until the cluster has noticed
                 self._await_workers()
         volume = sum(map(_bytes, sent))
         self.traffic.append(Traffic(work.__name__, time.perf_counter() - began, volume, _bytes(found)))
         return found
 
     def _gather(self, futures: list) -> list:
-        """Results of futures; an error if nothing is at work on them, as when what they need died with a worker."""
+        """Results of futures; an error if no worker runs them, as when what they need died with a worker."""
         from distributed import wait
 
         while True:
