@@ -20,7 +20,7 @@ from klafter.evaluation.saved import write_json
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "torture.json"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-SUMS = ("kills", "resumed", "cases")
+SUMS = ("kills", "restarts", "resumed", "cases")
 
 
 class Part(NamedTuple):
@@ -38,7 +38,7 @@ PARTS = {
     "model files": Part("model_files", 20_000, 1000),
     "checkpointed fits": Part("fits", 200, 16),
     "killed writers": Part("writers", 1000, 50),
-    "Dask clusters": Part("clusters", 40, 2),
+    "Dask clusters": Part("clusters", 100, 5),
 }
 
 

@@ -74,7 +74,7 @@ def with_restart(rng: random.Random, wanted: tuple) -> None:
             found = answer(fit(client))
         finally:
             timer.join()
-        tell(kills=1)
+        tell(restarts=1)
         assert found == wanted, "another answer"
 
 
