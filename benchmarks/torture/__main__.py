@@ -20,7 +20,7 @@ from klafter.evaluation.saved import write_json
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "torture.json"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-SUMS = ("kills", "restarts", "resumed", "cases")
+SUMS = ("kills", "restarts", "sentences", "resumed", "cases")
 
 
 class Part(NamedTuple):

@@ -6,6 +6,7 @@ import io
 import json
 import random
 import tempfile
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,11 @@ def change_inside(value: Any, rng: random.Random) -> None:
     if isinstance(value[key], (dict, list)) and value[key] and rng.random() < 0.8:
         change_inside(value[key], rng)
     elif rng.random() < 0.8:
-        value[key] = rng.choice(VALUES)
+        value[key] = deepcopy(rng.choice(VALUES))
     elif isinstance(value, dict) or rng.random() < 0.5:
         del value[key]
     else:
-        value.append(value[key])
+        value.append(deepcopy(value[key]))
 
 
 def changed_array(array: np.ndarray, rng: random.Random) -> np.ndarray:

@@ -48,7 +48,9 @@ def check_running(model: object) -> None:
     jobs, seed = getattr(model, "n_jobs", None), getattr(model, "random_state", None)
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, Integral) or jobs == 0):
         _refuse(model, "n_jobs", "a whole number from 1, -1 for all cores, or None for one")
-    if isinstance(seed, bool) or (isinstance(seed, Real) and (not isinstance(seed, Integral) or int(seed) < 0)):
+    whole = isinstance(seed, Integral) and not isinstance(seed, bool) and int(seed) >= 0
+    source = seed is np.random or isinstance(seed, (np.random.RandomState, np.random.Generator))
+    if seed is not None and not whole and not source:
         _refuse(model, "random_state", "a whole number of at least 0 or None")
 
 
