@@ -35,7 +35,7 @@ PARTS = {
     "odd graphs": Part("odd_graphs", 10**9, 500),
     "determinism": Part("determinism", 10**9, 20),
     "graph files": Part("graph_files", 100_000, 2000),
-    "model files": Part("model_files", 20_000, 1000),
+    "model files": Part("model_files", 20_000, 3000),
     "checkpointed fits": Part("fits", 200, 16),
     "killed writers": Part("writers", 1000, 50),
     "Dask clusters": Part("clusters", 100, 5),
