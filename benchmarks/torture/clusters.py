@@ -101,6 +101,16 @@ def with_little_memory(rng: random.Random, name: str, wanted: tuple) -> None:
         assert answer(name, client) == wanted, "another answer"
 
 
+def fork_workers() -> None:
+    """Workers from a process that has loaded all they need: kills then meet the work, not its beginning."""
+    import dask
+
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    from distributed.utils import get_mp_context
+
+    get_mp_context().set_forkserver_preload(["distributed", "benchmarks.torture.loaded"])
+
+
 def run(first: int, last: int) -> None:
     """Trials from one number to another."""
     from dask.distributed import Client, LocalCluster

@@ -7,6 +7,7 @@ again elsewhere, and what cannot be recovered is sent again.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +34,9 @@ class Traffic(NamedTuple):
 class DaskShardExecutor:
     """Shards that are futures on a cluster; see ``klafter.search.cluster.executor.ShardExecutor``."""
 
-    def __init__(self, client, shards: list, bounds: np.ndarray):
+    def __init__(self, client, shards: list, bounds: np.ndarray, again: Callable[[], list] | None = None):
         self.client, self.shards, self.bounds = client, shards, bounds
+        self.again = again  # makes the shards anew, where the client can
         self.traffic: list[Traffic] = []
         self.careful = False  # whether something was lost
 
@@ -80,6 +82,8 @@ class DaskShardExecutor:
 
     def _be_careful(self) -> None:
         self.careful = True
+        if self.again is not None and any(shard.status not in ("pending", "finished") for shard in self.shards):
+            self.shards = self.again()  # a scheduler that began anew knows them no more
 
     def _gather(self, futures: list) -> list:
         some_done(futures, self.client, all_of_them=True)
