@@ -1,4 +1,4 @@
-"""Imported by the process that workers are forked from: all kernels are loaded, so that a new worker is soon at work."""
+"""Imported by the process that workers are forked from: it loads all kernels, so that a new worker soon works."""
 
 from __future__ import annotations
 
