@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from klafter.core.responses import CLIP, RESPONSES, Response, bernoulli_response
+from klafter.core.responses import CLIP, MOST, RESPONSES, Response, bernoulli_response
 from klafter.jit.decorators import kernel
 
 BERNOULLI, POISSON, GAUSSIAN, EXPOSURE, CLOGLOG = 0, 1, 2, 3, 4
@@ -169,7 +169,7 @@ FAMILIES = {
         Family(
             "poisson", POISSON, "log", "0, 1, 2, ...", _is_count,
             f'Use family="gaussian" for real values, or {BINARIZE}.',
-            exponential=True, linear_links=True, most=1e9,
+            exponential=True, linear_links=True, most=MOST,
         ),
         Family(
             "gaussian", GAUSSIAN, "identity", "real numbers", lambda y: True,

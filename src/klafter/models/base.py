@@ -130,6 +130,8 @@ class NetworkModel(Predictions, Communities):
         """The root of all randomness of a fit."""
         if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
             return np.random.SeedSequence(self.random_state)
+        if isinstance(self.random_state, np.random.Generator):
+            return np.random.SeedSequence(int(self.random_state.integers(2**31)))
         return np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
 
     def save(self, path: str | os.PathLike[str]) -> None:

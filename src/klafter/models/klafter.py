@@ -198,7 +198,8 @@ class KLafter(DenseFit, SparseFit):
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
         check_choice(self, "link", ("auto", "logit", "cloglog", "exposure"))
         check_choice(self, "prior", ("auto", "counts", "buffet"))
-        check_choice(self, "bridges", (True, False))
+        for name in ("bridges", "sociality", "warm_start"):
+            check_choice(self, name, (True, False))
         for name in ("temperature", "tol"):
             check_real(self, name, low=0.0)
         check_real(self, "structure", low=0.0, or_else="auto")

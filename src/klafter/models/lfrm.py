@@ -102,6 +102,8 @@ class LFRM(Sampler):
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
         check_choice(self, "prior", tuple(PENALTIES))
         check_choice(self, "init", ("random", "irm", "klafter"))
+        for name in ("sociality", "learn"):
+            check_choice(self, name, (True, False))
         if self.penalty is not None:
             counts = self.prior == "counts"
             check_real(self, "penalty", low=0.0 if counts else -np.inf, strict=counts)

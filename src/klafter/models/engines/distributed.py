@@ -34,11 +34,14 @@ def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback:
     bounds = cut_points(graph.n_nodes, graph.n_links)
     frame = frame_of(problem, np.diff(problem.start))
     light = tuple(bare(frame))
-    shards = [
-        client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
-        for low, high in pairwise(bounds)
-    ]
-    executor = DaskShardExecutor(client, shards, bounds)
+
+    def shards() -> list[Any]:
+        return [
+            client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
+            for low, high in pairwise(bounds)
+        ]
+
+    executor = DaskShardExecutor(client, shards(), bounds, shards)
     return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback, model._store)
 
 
