@@ -89,22 +89,21 @@ _FORMATS = {
 
 
 def _open(asked: Asked, encoding: str | None) -> Opened:
-    for code in (encoding or "utf-8", "cp1252"):
-        opening, _ = open_stream(asked.path, asked.sheet)
-        with opening as stream:
-            try:
-                return open_table(stream, asked.path, code, **asked.table)
-            except EncodingError as error:
-                if error.likely != "cp1252":
-                    stream.seek(0)
-                    return open_table(stream, asked.path, error.likely, **asked.table)
-                if encoding is not None:
-                    raise
-    raise AssertionError("cp1252 was read before")
+    opening, _ = open_stream(asked.path, asked.sheet)
+    with opening as stream:
+        try:
+            return open_table(stream, asked.path, encoding or "utf-8", **asked.table)
+        except EncodingError as error:
+            if encoding is not None:
+                raise
+            likely = error.likely
+    opening, _ = open_stream(asked.path, asked.sheet)
+    with opening as stream:
+        return open_table(stream, asked.path, likely, **asked.table)
 
 
 def _is_question(note: str) -> bool:
-    return "; pass " in note or "(choose with " in note
+    return "; pass " in note or "; delete " in note or "(choose with " in note
 
 
 def _uses(table: Opened) -> list[tuple[str, str]]:

@@ -25,7 +25,7 @@ from klafter.graph.io.tables.words import number_words
 from klafter.graph.kinds import NAMES
 from klafter.graph.modes import names_apart, with_kinds
 
-_TOTALS = frozenset({"sum", "total", "totals", "summe", "gesamt", "somme", "suma", "totale", "somma", "soma", "totaal"})
+TOTALS = frozenset({"sum", "total", "totals", "summe", "gesamt", "somme", "suma", "totale", "somma", "soma", "totaal"})
 
 
 class Matrix(NamedTuple):
@@ -42,7 +42,7 @@ def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
     shape = table.matrix
     assert shape is not None
     header = ("",) * bool(shape.column_names)
-    layout = Layout(shape.delimiter, shape.columns, header, 0, 1, None)
+    layout = Layout(shape.delimiter, shape.columns, header, 0, 1, None, skips_empty=shape.row_names)
     width = shape.columns - shape.dropped - shape.row_names
     down: list[str] = []
     parts = [sparse.csr_array((0, width))]
@@ -60,15 +60,14 @@ def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
         parts.append(sparse.csr_array(found[where].reshape(body.shape)))
         _count(counts, [texts[k] for k in used], np.bincount(where.ravel(), minlength=len(used)))
     values = sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return Matrix(values, tuple(down), shape.column_names, tuple(_said(counts)))
+    return Matrix(values, tuple(down), shape.column_names, (*table.notes, *_said(counts)))
 
 
 def _decode(words: list[bytes], path: Path, encoding: str) -> list[str]:
     try:
         return [word.decode(encoding) for word in words]
     except UnicodeDecodeError:
-        rule = f"names must be {encoding} text"
-        raise EncodingError.at(path, None, "other bytes", rule, "pass encoding='latin-1' or another") from None
+        raise EncodingError.of(path, None, "other bytes", encoding, b"\n".join(words)) from None
 
 
 def _value(field: str, shape: MatrixLayout, block: Block) -> float:
@@ -123,7 +122,7 @@ def matrix_graph(
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise GraphFileError.at(path, None, f"{quote(twice)} twice {place}", "names must differ", "rename one")
-        total = next((name for name in names if simplified(name) in _TOTALS), None)
+        total = next((name for name in names if simplified(name) in TOTALS), None)
         if total is not None:
             rule, cure = "sums are no node", "delete its row and column, or rename it"
             raise GraphFileError.at(path, None, f"{quote(total)} {place}", rule, cure)

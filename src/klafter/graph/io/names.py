@@ -67,7 +67,7 @@ def number_nodes(
         by_name = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(by_name), np.int64)
         rank[by_name] = np.arange(len(by_name))
-        labels = [_decode(names[k], path, encoding) for k in by_name]
+        labels = _decode([names[k] for k in by_name], path, encoding)
         return _renumber(edges, rank), len(names), labels, _announced(declared, len(names))
     low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     for base in (0, 1):
@@ -98,9 +98,9 @@ def _announced(declared: int | None, n: int) -> str:
     return f"The comments announce {declared:,} nodes, the links name {n:,}; nodes without a name are not added."
 
 
-def _decode(name: bytes, path: Path, encoding: str) -> str:
+def _decode(names: list[bytes], path: Path, encoding: str) -> list[str]:
     try:
-        return name.decode(encoding)
-    except UnicodeDecodeError:
-        found, rule = f"the name {quote(name)}", f"names must be {encoding} text"
-        raise EncodingError.at(path, None, found, rule, "pass encoding='latin-1' or another") from None
+        return [name.decode(encoding) for name in names]
+    except UnicodeDecodeError as error:
+        found = f"the name {quote(error.object)}"
+        raise EncodingError.of(path, None, found, encoding, b"\n".join(names)) from None

@@ -18,10 +18,10 @@ from klafter.graph.graph import Graph
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import Wanted, check_size, opened
 from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
-from klafter.graph.io.matrix import matrix_graph, read_matrix
+from klafter.graph.io.matrix import TOTALS, matrix_graph, read_matrix
 from klafter.graph.io.names import number_nodes
 from klafter.graph.io.pajek import read_pajek
-from klafter.graph.io.tables.column_names import role
+from klafter.graph.io.tables.column_names import role, simplified
 from klafter.graph.io.tables.edge_list import Opened, Table, open_table, read_table
 from klafter.graph.io.tables.node_table import NodeTable, read_nodes, sibling
 from klafter.graph.io.tables.sheets import EXCEL, is_sheet, node_sheet, read_sheet
@@ -285,8 +285,7 @@ def _read_table(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
             found = found._replace(notes=(*notes, *found.notes))
             graph = matrix_graph(asked.path, found, asked.directed, asked.weight, asked.two_mode)
             return graph if nodes is None else _describe(graph, nodes, asked.path)
-        # UTF-16 is turned into UTF-8 when it is opened
-        encoding = "utf-8" if encoding.lower().startswith("utf") else encoding
+        encoding = table.encoding
         known = [] if nodes is None else [name.encode(encoding) for name in nodes.identifiers]
         links = read_table(table, known)
     return _links_graph(asked, table, links, nodes, encoding, notes)
@@ -304,7 +303,8 @@ def _links_graph(
     notes = [*notes, note] if note else list(notes)
     if table.remarks:
         notes.append(f"{table.remarks:,} comment lines among the links skipped.")
-    notes += [_first_line_note(opened_table), *table.layout.notes, *_left_out(table.layout)]
+    notes += [*opened_table.notes, _first_line_note(opened_table), *table.layout.notes, *_left_out(table.layout)]
+    notes += _alone(path, table, encoding)
     edges, directed, said = _stated_direction(edges, table, asked.directed)
     two_mode, doubt = _find_modes(edges, n, table.layout, False if asked.directed else asked.two_mode)
     if two_mode:
@@ -388,6 +388,19 @@ def _find_modes(edges: Edges, n: int, layout: Layout, two_mode: bool | None) -> 
     return False, [f"{said}, and nodes= if it is a table of nodes."]
 
 
+def _alone(path: Path, table: Table, encoding: str) -> list[str]:
+    """Nodes whose lines name nobody, in a sentence; sums at the end of a table are no node."""
+    names = [name.decode(encoding, "replace") for name in table.alone]
+    if not names:
+        return []
+    total = next((name for name in names if simplified(name) in TOTALS), None)
+    if total is not None:
+        raise GraphFileError.at(path, None, f"a line of {quote(total)}", "sums are no link", "delete the line")
+    told = ", ".join(map(quote, names[:3])) + ", ..." * (len(names) > 3)
+    be = "line names" if len(names) == 1 else "lines name"
+    return [f"{len(names):,} {be} nobody: {told}; delete what is no node."]
+
+
 def _kinds(layout: Layout) -> tuple[str, str]:
     if not layout.names:
         return "source", "target"
@@ -396,7 +409,7 @@ def _kinds(layout: Layout) -> tuple[str, str]:
 
 def _left_out(layout: Layout) -> list[str]:
     """The columns that nobody asked for, in a sentence."""
-    used = {layout.source, layout.target, layout.weight, layout.direction}
+    used = {layout.source, layout.target, *layout.more_targets, layout.weight, layout.direction}
     others = sorted({*range(layout.columns)} - used - layout.empty)
     called = [quote(layout.names[k]) if k < len(layout.names) and layout.names[k] else str(k + 1) for k in others]
     found = [f"Left out: column{'s' * (len(called) > 1)} {', '.join(called)}."] if called else []

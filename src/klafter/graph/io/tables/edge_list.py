@@ -12,9 +12,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from klafter.graph.assemble import Edges
+from klafter.graph.io.encodings import is_recoded
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode, refuse_wide
-from klafter.graph.io.tables.edge_fields import Block, cut_block, explain, weights
+from klafter.graph.io.tables.edge_fields import Block, cut_block, weights, with_two_ends
 from klafter.graph.io.tables.matrix_layout import MatrixLayout, find_matrix
 from klafter.graph.io.tables.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
 from klafter.graph.io.tables.table_layout import (
@@ -24,8 +25,10 @@ from klafter.graph.io.tables.table_layout import (
     cut,
     find_layout,
     is_comment,
+    is_empty,
     read_declared,
 )
+from klafter.graph.io.tables.top import mend_top
 from klafter.graph.io.tables.words import Words, as_words, number_integers, number_words, short_integers
 
 BLOCK = 1 << 23
@@ -44,6 +47,7 @@ class Opened(NamedTuple):
     line: int  # number of the first of them
     path: Path
     encoding: str
+    notes: tuple[str, ...] = ()  # of what stands above the links
 
 
 class Table(NamedTuple):
@@ -55,18 +59,21 @@ class Table(NamedTuple):
     layout: Layout
     remarks: int  # comment lines below the first block, where a name could have begun with "#"
     direction: np.ndarray | None  # for each link whether the table calls it directed
+    alone: list[bytes]  # nodes of lines that name no second one
 
 
 def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None, **given: Any) -> Opened:
     """Look at the first lines of a stream and find how they are laid out."""
-    if encoding.lower().replace("_", "-").startswith(("utf-16", "utf16", "utf-32", "utf32")):
+    if is_recoded(encoding):
         stream, encoding = io.BytesIO(decode(path, stream.read(), encoding).encode()), "utf-8"
     blocks = _blocks(stream, path, encoding)
     head = next(blocks, Block(b"", 1, path, encoding))
+    head, notes = mend_top(head, given.get("delimiter"), given.get("header"))
     lines = _head_lines(head)
     whole = len(head.data) < BLOCK and len(lines) > head.data.count(b"\n")
     some = (line for line in lines if line.strip() and not is_comment(line))
-    data = list(some if whole else islice(some, MORE_LINES))
+    rows = list(some if whole else islice(some, MORE_LINES))
+    data = [line for line in rows if not is_empty(line)]
     if not data:
         found = "only comments" if any(map(str.strip, lines)) else "nothing"
         raise GraphFileError.at(path, None, found, "a graph needs links", "check that the file was written")
@@ -77,17 +84,17 @@ def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None,
     number = lines.index(data[0]) + 1
     shape = None
     if matrix is not False:
-        shape = find_matrix(path, data, layout.delimiter, whole, matrix is True, given.get("header"))
+        shape = find_matrix(path, rows, layout.delimiter, whole, matrix is True, given.get("header"))
     if shape is None:
         _check_layout(path, layout, data[0], number, given.get("weight"))
-    return Opened(chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding)
+    return Opened(chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding, tuple(notes))
 
 
 def read_table(table: Opened, known: list[bytes]) -> Table:
     """All links of a table; `known` names come first, in their order."""
     layout = table.layout
     ends: list[Words | np.ndarray] = []
-    values, kinds, remarks = [np.zeros(0)], [np.zeros(0, bool)], 0
+    values, kinds, remarks, alone = [np.zeros(0)], [np.zeros(0, bool)], 0, list[Words]()
     for block in table.blocks:
         plain: np.ndarray | Words | None = plain_pairs(block, layout)
         if plain is None:
@@ -97,18 +104,21 @@ def read_table(table: Opened, known: list[bytes]) -> Table:
             continue
         fields, skipped = cut_block(block, layout)
         remarks += skipped if block.line > 1 else 0
-        ends.append(words := _ends(fields, layout))
-        if not words.length.all():
-            explain(block, layout)
+        fields, lone = with_two_ends(fields, block, layout)
+        alone.append(lone)
+        ends.append(_ends(fields, layout))
         if layout.weight is not None:
             values.append(weights(fields, block, layout))
         if layout.direction is not None:
             kinds.append(_are_directed(fields, layout))
-    names, number = _numbered(ends, known)
+    unlinked = [words for words in alone if len(words.start)]
+    names, number = _numbered([*ends, *unlinked], known)
+    number = number[: len(number) - sum(len(words.start) for words in unlinked)]
     edges = Edges(number[::2], number[1::2], None if layout.weight is None else np.concatenate(values))
     direction = None if layout.direction is None else np.concatenate(kinds)
     _refuse_second_header(table, edges, names)
-    return Table(edges, names, table.declared, layout, remarks, direction)
+    lone = [words.word(k) for words in unlinked for k in range(len(words.start))]
+    return Table(edges, names, table.declared, layout, remarks, direction, lone)
 
 
 def _numbered(ends: list[Words | np.ndarray], known: list[bytes]) -> tuple[list[bytes] | np.ndarray, np.ndarray]:
@@ -185,7 +195,12 @@ def _check_layout(path: Path, layout: Layout, first: str, number: int, weight: s
 def _ends(fields: Words, layout: Layout) -> Words:
     """Source and target of each link in turn."""
     rows = np.arange(len(fields.start)).reshape(-1, layout.columns)
-    return fields.take(rows[:, [layout.source, layout.target]].ravel())
+    if not layout.more_targets:
+        return fields.take(rows[:, [layout.source, layout.target]].ravel())
+    targets = rows[:, [layout.target, *layout.more_targets]]
+    sources = np.broadcast_to(rows[:, [layout.source]], targets.shape)
+    filled = fields.length[targets] > 0
+    return fields.take(np.column_stack([sources[filled], targets[filled]]).ravel())
 
 
 def _are_directed(fields: Words, layout: Layout) -> np.ndarray:

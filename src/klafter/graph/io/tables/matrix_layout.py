@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.tables.column_names import role
-from klafter.graph.io.tables.table_layout import cut
+from klafter.graph.io.tables.table_layout import cut, is_empty
 from klafter.graph.io.tables.values import MISSING, find_decimal, is_comma_number, is_number
 
 MARKS = {"": 0.0, "x": 1.0, "✓": 1.0, "✔": 1.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
@@ -42,6 +42,8 @@ def find_matrix(
     whole : whether these are all lines
     asked : whether someone said that it is a matrix
     """
+    if not _is_cell(cut(lines[0], delimiter)[-1], delimiter):  # names across: an empty row is none of the matrix
+        lines = [line for line in lines if not is_empty(line)]
     if len(lines) < 2 or (not asked and len(cut(lines[-1], delimiter)) < 3):
         return None
     width = len(cut(lines[-1], delimiter))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from klafter.graph.io.errors import quote
 from klafter.graph.io.tables import column_names
+from klafter.graph.io.tables.ends import find_ends
 from klafter.graph.io.tables.first_line import FirstLine, judge_links
 from klafter.graph.io.tables.values import are_times, find_decimal, is_comma_number, is_number, is_readable
 
@@ -50,6 +51,14 @@ class Layout(NamedTuple):
     empty: frozenset[int] = frozenset()  # columns without any text
     first: FirstLine = FirstLine(False, "")
     notes: tuple[str, ...] = ()
+    more_targets: tuple[int, ...] = ()  # each line is a link to each of them that is filled
+    skips_empty: bool = True  # in a matrix without names an empty row is a row of zeros
+    skips_empty: bool = True  # in a matrix without names an empty row is a row of zeros
+
+
+def is_empty(line: str | bytes) -> bool:
+    """Whether a line has delimiters at most, as spreadsheets write rows without anything in them."""
+    return not (line.strip(b"\t ;,|\r\f\v") if isinstance(line, bytes) else line.strip("\t ;,|\r\f\v"))
 
 
 def is_comment(line: str | bytes) -> bool:
@@ -139,13 +148,14 @@ def find_layout(
     first = judge_links(rows, occurs) if header is None else FirstLine(bool(header), "as stated")
     names = tuple(field.lower() for field in _header(rows, columns)) if first.is_header else ()
     body = rows[bool(names) :]
-    source, target = column_names.ends(names) if len(names) > 1 else (0, 1)
     between = "" if names else _between(body)
-    if between:
-        target = 2
+    ends = find_ends(_header(rows, columns) if names else (), [] if between else body)
+    source, target = ends.source, 2 if between else ends.targets[0]
     if declared.weighted is False and weight == "auto":
         weight = None
+    weight = None if ends.targets[1:] and weight == "auto" else weight
     found, notes = _weight_column(weight, names, body, columns, (source, target))
+    notes = [*ends.notes, *notes]
     if between:
         said = f"The middle column, such as {quote(between)}, stands between source and target."
         notes = [said, *(note for note in notes if note != _NEIGHBOURS)]
@@ -158,8 +168,9 @@ def find_layout(
     empty = frozenset(k for k in range(2, columns) if not any(_column(rows, k)))
     direction = _direction_column(names, body)
     one_way = bool(between) and set(_column(body, 1)) <= _ONE_WAY
+    more = ends.targets[1:]
     return Layout(
-        delimiter, columns, names, source, target, found, mark, direction, one_way, loose, empty, first, tuple(notes)
+        delimiter, columns, names, source, target, found, mark, direction, one_way, loose, empty, first, tuple(notes), more
     )
 
 
