@@ -103,7 +103,7 @@ def _open(asked: Asked, encoding: str | None) -> Opened:
 
 
 def _is_question(note: str) -> bool:
-    return "; pass " in note or "; delete " in note or "(choose with " in note
+    return any(words in note for words in ("; pass ", "; delete ", "; write ", "(choose with "))
 
 
 def _uses(table: Opened) -> list[tuple[str, str]]:

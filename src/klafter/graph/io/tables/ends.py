@@ -132,7 +132,7 @@ def _better(names: Sequence[str], rows: Rows, source: int, target: int) -> Ends 
 
 def _could_name(rows: Rows, column: int) -> bool:
     values = _values(rows, column)
-    return len(values) > 2 and not any("." in value and is_number(value) for value in values)
+    return len(values) > 1 and not any("." in value and is_number(value) for value in values)
 
 
 def _share(rows: Rows, a: int, b: int) -> bool:

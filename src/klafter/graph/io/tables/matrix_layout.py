@@ -107,6 +107,8 @@ def _names_down(rows: list[list[str]], body: list[list[str]], across: bool, deli
 
 
 def _header(first: list[str], width: int, names_down: bool) -> tuple[str, ...]:
+    if len(first) < width and names_down and not first[0]:  # the last column has no name
+        return (*first[1:], "")
     return tuple(first if len(first) < width or not names_down else first[1:])
 
 
