@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 _CYRILLIC = "".join(map(chr, range(0x430, 0x460))) + "ґ"
@@ -40,6 +41,7 @@ _PUNCTUATION = "„“”‘’‚–—…€«»°·´`¨"
 _WORD = re.compile(r"(?:[0-9A-Za-z]|[^\x00-\x7f])+")
 _SAMPLE = 1 << 16
 _ENOUGH = 0.5  # of the words must fit
+_WORDS = 2  # speak for an encoding that is seldom
 
 
 class _Wide(NamedTuple):
@@ -90,7 +92,8 @@ def likely_encoding(data: bytes) -> str:
         if encoding not in decoded:
             decoded[encoding] = _words(sample, encoding)
         found = _fitting(decoded[encoding], alphabet)
-        if found > share:
+        enough = len(decoded[encoding]) >= _WORDS or encoding.startswith("cp125")
+        if found > share and enough:
             best, share = encoding, found
     for wide in _WIDE:
         found = _common(sample, wide)
@@ -122,7 +125,7 @@ def _fits(word: str, letters: frozenset[str], own_script: bool) -> bool:
         return False
     if own_script and word not in (word.lower(), word.upper(), word.title()):
         return False
-    if any(a.islower() and b.isupper() and not b.isascii() for a, b in zip(word, word[1:])):
+    if any(a.islower() and b.isupper() and not b.isascii() for a, b in pairwise(word)):
         return False
     return all(c.isascii() or c in letters for c in word.lower())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,11 @@ import numpy as np
 from klafter.graph.assemble import Edges
 from klafter.graph.io.errors import EncodingError, quote
 from klafter.graph.io.files import check_size
+
+MANY_NAMES = 20_000  # more are not compared letter by letter
+_NOBODY = frozenset({"na", "n/a", "nan", "null", "none", "nil", "#n/a", "missing", "unknown", "-", "?"})
+_ROUNDED = re.compile(r"\d[.,]\d+[eE]\+\d\d+")
+_WHOLE = re.compile(rb"-?(0|[1-9]\d*)(\.0+)?")
 
 
 def integers(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
@@ -63,6 +69,11 @@ def number_nodes(
     Nodes are sorted by name, so that the order of lines changes nothing.
     """
     numbers = names if isinstance(names, np.ndarray) else integers(names)
+    if numbers is None and _have_points(names):
+        bare, rows = np.unique([int(name.partition(b".")[0]) for name in names], return_inverse=True)
+        pointed = next(name for name in names if b"." in name).decode()
+        edges, n, labels, note = number_nodes(_renumber(edges, rows), bare, declared, path, encoding)
+        return edges, n, labels, f"Names such as {pointed} were read as {pointed.partition('.')[0]}. {note}".strip()
     if numbers is None:
         by_name = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(by_name), np.int64)
@@ -86,6 +97,11 @@ def number_nodes(
     )
 
 
+def _have_points(names: list[bytes] | np.ndarray) -> bool:
+    """Whether names are whole numbers, of which some are written 1.0, as tables with gaps make them."""
+    return any(name.endswith(b".0") for name in names) and all(map(_WHOLE.fullmatch, names))
+
+
 def _renumber(edges: Edges, rows: np.ndarray) -> Edges:
     if np.array_equal(rows, np.arange(len(rows))):
         return edges
@@ -104,3 +120,34 @@ def _decode(names: list[bytes], path: Path, encoding: str) -> list[str]:
     except UnicodeDecodeError as error:
         found = f"the name {quote(error.object)}"
         raise EncodingError.of(path, None, found, encoding, b"\n".join(names)) from None
+
+
+def odd_names(labels: list[str] | np.ndarray | None) -> list[str]:
+    """What is odd about the names of nodes: some mean nobody, were rounded, or differ in case or blanks alone."""
+    if not isinstance(labels, list) or len(labels) > MANY_NAMES:
+        return []
+    found = []
+    nobody = [label for label in labels if label.casefold() in _NOBODY]
+    if nobody:
+        found.append(f"A node is called {quote(nobody[0])}; delete its lines if that means nobody.")
+    rounded = [label for label in labels if _ROUNDED.fullmatch(label)]
+    if rounded:
+        said = (
+            f"Names such as {quote(rounded[0])} were rounded by a spreadsheet, and different nodes may have become one"
+        )
+        found.append(f"{said}; write them as text.")
+    return found + _alike(labels)
+
+
+def _alike(labels: list[str]) -> list[str]:
+    """Names that differ only in case or blanks, which people seldom mean."""
+    seen: dict[str, str] = {}
+    pairs = []
+    for label in labels:
+        first = seen.setdefault(" ".join(label.casefold().split()), label)
+        if first != label:
+            pairs.append(f"{quote(first)} and {quote(label)}")
+    more = f" and {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
+    return (
+        [f"Different nodes, though they differ only in case or blanks: {', '.join(pairs[:3])}{more}."] if pairs else []
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
@@ -19,7 +20,8 @@ from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import Wanted, check_size, opened
 from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
 from klafter.graph.io.matrix import TOTALS, matrix_graph, read_matrix
-from klafter.graph.io.names import number_nodes
+from klafter.graph.io.matrix_checks import missing_code
+from klafter.graph.io.names import number_nodes, odd_names
 from klafter.graph.io.pajek import read_pajek
 from klafter.graph.io.tables.column_names import role, simplified
 from klafter.graph.io.tables.edge_list import Opened, Table, open_table, read_table
@@ -44,7 +46,6 @@ _READERS = {
     ".mat": read_mat,
     ".dl": read_dl,
 }
-MANY_NAMES = 20_000  # more are not compared letter by letter
 _FOREIGN = {
     ".xls": "save it as .xlsx or CSV",
     ".ods": "save it as .xlsx or CSV",
@@ -56,7 +57,33 @@ _FOREIGN = {
     ".##d": "export it as DL",
     ".gephi": "export the graph as GEXF or GraphML",
 }
-_OPENINGS = {b"%%matrixmarket": ".mtx", b"*vertices": ".net", b"*network": ".paj", b"<?xml": ".xml", b"graph [": ".gml"}
+_OPENINGS = {
+    b"%%matrixmarket": ".mtx",
+    b"*vertices": ".net",
+    b"*network": ".paj",
+    b"<?xml": ".xml",
+    b"<graphml": ".xml",
+    b"<gexf": ".xml",
+    b"graph [": ".gml",
+    b'{"': ".json",
+    b'[{"': ".json",
+}
+_UNREAD = {
+    b"nodedef>": ("a GDF file", "export the graph as GEXF or GraphML"),
+    b"*node data": ("a VNA file", "export it as DL, or the ties as CSV"),
+    b"*tie data": ("a VNA file", "export it as DL, or the ties as CSV"),
+    b"graph {": ("a DOT file", "convert it to GraphML or a list of links"),
+    b"digraph": ("a DOT file", "convert it to GraphML or a list of links"),
+    b"strict ": ("a DOT file", "convert it to GraphML or a list of links"),
+    b"#type multi": ("a multilayer file", "write one layer as a list of links"),
+    b"<html": ("a web page", "save the table as CSV"),
+    b"<!doctype": ("a web page", "save the table as CSV"),
+    b"<table": ("a web page", "save the table as CSV"),
+    b"{\\rtf": ("a text document", "save it as plain text"),
+    b"%pdf": ("a PDF document", "copy the table to a spreadsheet"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel file", "save it as .xlsx or CSV"),
+}
+_BRACKETS = re.compile(rb"[(\[][^\n]*[)\]],?\s*")
 
 
 def read_graph(
@@ -255,6 +282,12 @@ def file_kind(path: Path) -> str:
         start = stream.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if suffix in _FOREIGN:
         raise GraphFileError.at(path, None, f"a {suffix} file", "klafter does not read these", _FOREIGN[suffix])
+    for opening, (called, cure) in _UNREAD.items():
+        if start.startswith(opening):
+            raise GraphFileError.at(path, None, called, "klafter does not read these", cure)
+    if start.count(b"\n") > 1 and all(_BRACKETS.fullmatch(line) for line in start.split(b"\n")[:-1]):
+        found, rule = f"lines in brackets such as {quote(start.split(bytes([10]))[0])}", "a line is two names"
+        raise GraphFileError.at(path, 1, found, rule, "delete the brackets")
     if OPENING.match(start.decode("ascii", "replace")):
         return ".dl"
     return next((kind for opening, kind in _OPENINGS.items() if start.startswith(opening)), "")
@@ -306,7 +339,10 @@ def _links_graph(
     notes += [*opened_table.notes, _first_line_note(opened_table), *table.layout.notes, *_left_out(table.layout)]
     notes += _alone(path, table, encoding)
     edges, directed, said = _stated_direction(edges, table, asked.directed)
-    two_mode, doubt = _find_modes(edges, n, table.layout, False if asked.directed else asked.two_mode)
+    stated = table.declared.two_mode if asked.two_mode is None else asked.two_mode
+    if stated is None and nodes is None:
+        _refuse_node_table(path, edges, table.layout)
+    two_mode, doubt = _find_modes(edges, n, table.layout, False if asked.directed else stated)
     if two_mode:
         edges, size, labels, apart = name_apart(edges, n, labels, _kinds(table.layout))
         if size > n and nodes is not None:
@@ -322,29 +358,15 @@ def _links_graph(
         attributes=attributes,
         notes=[*notes, *said],
     )
-    doubt += _alike(labels)
+    doubt += odd_names(labels)
+    code = "" if edges.weight is None else missing_code(edges.weight)
+    doubt += [code] if code else []
     graph = _noted(graph, doubt) if doubt else graph
     if not two_mode:
         return graph
     second = np.zeros(n, bool)
     second[edges.target] = True
     return with_kinds(graph, second, _kinds(table.layout))
-
-
-def _alike(labels: list[str] | np.ndarray | None) -> list[str]:
-    """Names that differ only in case or blanks, which people seldom mean."""
-    if not isinstance(labels, list) or len(labels) > MANY_NAMES:
-        return []
-    seen: dict[str, str] = {}
-    pairs = []
-    for label in labels:
-        first = seen.setdefault(" ".join(label.casefold().split()), label)
-        if first != label:
-            pairs.append(f"{quote(first)} and {quote(label)}")
-    more = f" and {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
-    return (
-        [f"Different nodes, though they differ only in case or blanks: {', '.join(pairs[:3])}{more}."] if pairs else []
-    )
 
 
 def _first_line_note(table: Opened) -> str:
@@ -399,6 +421,17 @@ def _alone(path: Path, table: Table, encoding: str) -> list[str]:
     told = ", ".join(map(quote, names[:3])) + ", ..." * (len(names) > 3)
     be = "line names" if len(names) == 1 else "lines name"
     return [f"{len(names):,} {be} nobody: {told}; delete what is no node."]
+
+
+def _refuse_node_table(path: Path, edges: Edges, layout: Layout) -> None:
+    """A table with one line for each identifier, and no identifier elsewhere, is one of nodes."""
+    called = layout.names[layout.source] if layout.names else ""
+    if called not in ("id", "node id", "nodeid", "node_id", "label") or len(edges.source) < 2:
+        return
+    if len(np.unique(edges.source)) == len(edges.source) and not np.isin(edges.source, edges.target).any():
+        found, rule = f"one line for each {quote(called)}", "this looks like a table of nodes"
+        cure = "give the file of links, and this one as nodes=, or pass two_mode=True"
+        raise GraphFileError.at(path, None, found, rule, cure)
 
 
 def _kinds(layout: Layout) -> tuple[str, str]:

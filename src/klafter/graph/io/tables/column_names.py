@@ -79,7 +79,8 @@ temps annee mois jour heure depuis
 fecha hora ano tiempo mes dia
 data anno tempo giorno ora mese
 tijd jaar maand
-dato tidspunkt ar aika paivamaara vuosi czas rok miesiac datum cas ido ev дата время год tarih zaman yıl 日付 日時 年 日期 时间 날짜
+dato tidspunkt ar aika paivamaara vuosi czas rok miesiac datum cas ido ev
+дата время год tarih zaman yıl 日付 日時 年 日期 时间 날짜
 """
 _OTHER = """
 id index nr no row number key code label type kind category color colour note notes comment comments directed relation
@@ -96,10 +97,9 @@ idade
 """
 # too short or too common to say something as a part of a longer name
 _WHOLE_ONLY = frozenset(
-    set(
-        "de da an zu van ora data ego alter nr no end art land fra til fran till od do cel ar ev cas ido tie linked ven z".split()
-    )
+    {"de", "da", "an", "zu", "van", "ora", "data", "ego", "alter", "nr", "no", "end", "art", "land"}
 )
+_WHOLE_ONLY |= {"fra", "til", "fran", "till", "od", "do", "cel", "ar", "ev", "cas", "ido", "tie", "linked", "ven"}
 _PIECES = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 

@@ -16,6 +16,7 @@ from klafter.graph.io.encodings import is_recoded
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode, refuse_wide
 from klafter.graph.io.tables.edge_fields import Block, cut_block, weights, with_two_ends
+from klafter.graph.io.tables.ends import refuse_measurements
 from klafter.graph.io.tables.matrix_layout import MatrixLayout, find_matrix
 from klafter.graph.io.tables.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
 from klafter.graph.io.tables.table_layout import (
@@ -86,8 +87,10 @@ def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None,
     if matrix is not False:
         shape = find_matrix(path, rows, layout.delimiter, whole, matrix is True, given.get("header"))
     if shape is None:
-        _check_layout(path, layout, data[0], number, given.get("weight"))
-    return Opened(chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding, tuple(notes))
+        _check_layout(path, layout, data, number, given.get("weight"))
+    return Opened(
+        chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding, tuple(notes)
+    )
 
 
 def read_table(table: Opened, known: list[bytes]) -> Table:
@@ -117,8 +120,8 @@ def read_table(table: Opened, known: list[bytes]) -> Table:
     edges = Edges(number[::2], number[1::2], None if layout.weight is None else np.concatenate(values))
     direction = None if layout.direction is None else np.concatenate(kinds)
     _refuse_second_header(table, edges, names)
-    lone = [words.word(k) for words in unlinked for k in range(len(words.start))]
-    return Table(edges, names, table.declared, layout, remarks, direction, lone)
+    nobody = [words.word(k) for words in unlinked for k in range(len(words.start))]
+    return Table(edges, names, table.declared, layout, remarks, direction, nobody)
 
 
 def _numbered(ends: list[Words | np.ndarray], known: list[bytes]) -> tuple[list[bytes] | np.ndarray, np.ndarray]:
@@ -182,10 +185,13 @@ def _occurrences(word: str, head: Block) -> int:
     return len(re.findall(rb"(?<![^\t\n,;|\" ])" + inside + rb"(?![^\t\n,;|\" ])", head.data))
 
 
-def _check_layout(path: Path, layout: Layout, first: str, number: int, weight: str | int | None) -> None:
+def _check_layout(path: Path, layout: Layout, lines: list[str], number: int, weight: str | int | None) -> None:
     if layout.columns < 2:
         rule, cure = "a link needs two nodes in two columns", "pass delimiter= if something else parts them"
-        raise GraphFileError.at(path, number, quote(first), rule, cure)
+        raise GraphFileError.at(path, number, quote(lines[0]), rule, cure)
+    rows = [cut(line, layout.delimiter) for line in lines[bool(layout.names) : HEAD_LINES]]
+    source, target = ([row[k] for row in rows if len(row) > k] for k in (layout.source, layout.target))
+    refuse_measurements(path, source, target)
     if layout.weight is not None and not 0 <= layout.weight < layout.columns:
         found = "the columns " + ", ".join(map(quote, layout.names[:8])) if layout.names else "no header line"
         rule = f"weight={weight!r} must be one of the columns"

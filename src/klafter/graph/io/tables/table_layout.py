@@ -19,7 +19,7 @@ HEAD_LINES = 200
 _NODES = re.compile(r"^\s*[#%]+\s*nodes\s*[:=]\s*([\d,_]+)", re.I)
 _DIRECTED = re.compile(r"^\s*[#%]+\s*directed\s*[:=]\s*(yes|true|1|no|false|0)\b", re.I)
 _SNAP = re.compile(r"^\s*#+\s*(un)?directed graph", re.I)
-_KONECT = re.compile(r"^\s*%\s*(sym|asym)\b", re.I)
+_KONECT = re.compile(r"^\s*%\s*(sym|asym|bip)\b", re.I)
 _ARROWS = frozenset({"->", "-->", "--", "-", "→", "<->", "=>", "<-->", "—", "–"})
 _ONE_WAY = frozenset({"->", "-->", "→", "=>"})
 _NEIGHBOURS = "Column 3 holds names of nodes as well and was left out; a line is read as one link."
@@ -33,6 +33,7 @@ class Declared(NamedTuple):
     nodes: int | None = None
     directed: bool | None = None
     weighted: bool | None = None
+    two_mode: bool | None = None
 
 
 class Layout(NamedTuple):
@@ -53,7 +54,6 @@ class Layout(NamedTuple):
     notes: tuple[str, ...] = ()
     more_targets: tuple[int, ...] = ()  # each line is a link to each of them that is filled
     skips_empty: bool = True  # in a matrix without names an empty row is a row of zeros
-    skips_empty: bool = True  # in a matrix without names an empty row is a row of zeros
 
 
 def is_empty(line: str | bytes) -> bool:
@@ -69,7 +69,7 @@ def is_comment(line: str | bytes) -> bool:
 
 def read_declared(lines: list[str]) -> Declared:
     """What the comments among the first lines declare."""
-    nodes = directed = weighted = None
+    nodes = directed = weighted = two_mode = None
     for line in filter(is_comment, lines):
         if match := _NODES.match(line):
             nodes = int(re.sub(r"\D", "", match[1]) or 0)
@@ -78,10 +78,11 @@ def read_declared(lines: list[str]) -> Declared:
         if match := _SNAP.match(line):
             directed = match[1] is None
         if match := _KONECT.match(line):
-            directed = match[1].lower() == "asym"
+            two_mode = match[1].lower() == "bip" or None
+            directed = None if two_mode else match[1].lower() == "asym"
         if _UNWEIGHTED.match(line):
             weighted = False
-    return Declared(nodes, directed, weighted)
+    return Declared(nodes, directed, weighted, two_mode)
 
 
 def find_delimiter(lines: list[str]) -> str | None:
@@ -160,6 +161,9 @@ def find_layout(
         said = f"The middle column, such as {quote(between)}, stands between source and target."
         notes = [said, *(note for note in notes if note != _NEIGHBOURS)]
     notes += _mixture_note(_column(body, source), _column(body, target))
+    if weight == "auto" and found is None and names and not ends.targets[1:]:
+        found, question = _answers(names, body, (source, target))
+        notes += question or _unused_numbers(names, body, (source, target))
     fields = [] if found is None else _column(body, found)
     mark = decimal or find_decimal(fields) or "?"
     if mark == "," and decimal is None:
@@ -170,7 +174,20 @@ def find_layout(
     one_way = bool(between) and set(_column(body, 1)) <= _ONE_WAY
     more = ends.targets[1:]
     return Layout(
-        delimiter, columns, names, source, target, found, mark, direction, one_way, loose, empty, first, tuple(notes), more
+        delimiter,
+        columns,
+        names,
+        source,
+        target,
+        found,
+        mark,
+        direction,
+        one_way,
+        loose,
+        empty,
+        first,
+        tuple(notes),
+        more,
     )
 
 
@@ -190,6 +207,30 @@ def _header(rows: list[list[str]], columns: int) -> list[str]:
 
 def _column(rows: list[list[str]], k: int) -> list[str]:
     return [row[k] for row in rows if len(row) > k]
+
+
+def _answers(names: Sequence[str], rows: list[list[str]], taken: tuple[int, int]) -> tuple[int | None, list[str]]:
+    """A column of 0 and 1 beside nearly all pairs there are: who is linked, and who is not."""
+    pairs = {frozenset((row[taken[0]], row[taken[1]])) for row in rows if len(row) > max(taken)}
+    nodes = set().union(*pairs)
+    if len(nodes) < 3 or len(pairs) < 0.4 * len(nodes) * (len(nodes) - 1):
+        return None, []
+    binary = [k for k in range(len(names)) if k not in taken and set(_column(rows, k)) == {"0", "1"}]
+    if len(binary) != 1:
+        return None, []
+    said = f"Column {quote(names[binary[0]])} has 0 and 1 for nearly all pairs and says who is linked"
+    return binary[0], [f"{said}; pass weight=None if not."]
+
+
+def _unused_numbers(names: Sequence[str], rows: list[list[str]], taken: tuple[int, int]) -> list[str]:
+    """A question for each column of numbers that no name calls something else."""
+    found = []
+    for k, name in enumerate(names):
+        fields = [field for field in _column(rows, k) if field]
+        unsure = k not in taken and name and column_names.role(name) not in ("other", "time")
+        if unsure and fields and all(map(is_readable, fields)):
+            found.append(f"Column {quote(name)} holds numbers; pass weight={name!r} if these are weights.")
+    return found
 
 
 def _direction_column(names: Sequence[str], rows: list[list[str]]) -> int | None:
