@@ -245,7 +245,7 @@ def _weight_notes(graph: Graph, weight: str | int | None) -> list[str]:
     if weight is None or not len(values) or (values == 1).all():
         return []
     said = [f"Links have weights from {values.min():g} to {values.max():g}."]
-    code = missing_code(values if values.min() < 0 or len(np.unique(values)) > 1 else np.append(values, 0.0))
+    code = missing_code(values)
     return [*said, code] if code else said
 
 
