@@ -168,7 +168,7 @@ CASES = {
     "matrix with a code": Case(
         "a.csv", ",a,b,c,d\na,0,1,99,0\nb,1,0,1,0\nc,99,1,0,1\nd,0,0,1,0\n",
         {("a", "b"): 1, ("a", "c"): 99, ("b", "c"): 1, ("c", "d"): 1},
-        ("The value 99 stands once, the others are 1 at most",),
+        ("The value 99 stands 2 times, the others are 1 at most",),
     ),
     "correlations": Case(
         "a.csv", ",a,b,c,d\na,1,.1,.2,.3\nb,.1,1,.4,.5\nc,.2,.4,1,.6\nd,.3,.5,.6,1\n",
