@@ -109,6 +109,7 @@ def _uses(table: Opened) -> list[tuple[str, str]]:
     """The name of each column and what it is taken for."""
     layout = table.layout
     parts = {layout.source: "source", layout.target: "target", layout.weight: "weight", layout.direction: "direction"}
+    parts |= dict.fromkeys(layout.more_targets, "target")
     names = [*layout.names, *(str(k + 1) for k in range(len(layout.names), layout.columns))]
     return [(names[k], parts.get(k, "left out")) for k in range(layout.columns)]
 

@@ -47,7 +47,7 @@ def find_ends(names: Sequence[str], rows: Rows) -> Ends:
         one = source if source is not None else _nominator(names, rows, series)
         if one is not None:
             said = f"Each line holds links from {quote(names[one])} to {len(series)} columns, {quote(names[series[0]])}"
-            return Ends(one, series, (f"{said} to {quote(names[series[-1]])}; pass header=False if not.",))
+            return Ends(one, series, (f"{said} to {quote(names[series[-1]])}; delete the others if not.",))
         if len(series) == 2:
             return Ends(series[0], (series[1],))
     if source is not None and target is not None:
@@ -107,11 +107,16 @@ def _are_names(names: Sequence[str], columns: Sequence[int], rows: Rows) -> bool
 
 
 def _nominator(names: Sequence[str], rows: Rows, series: Sequence[int]) -> int | None:
-    """The column of those who name the people in a series: one line for each, and some are named themselves."""
+    """The column of those who name the people in a series: one line for each, and some are named themselves.
+
+    Of a long list none need be named in the first lines; then the name of the column tells, beside three others.
+    """
     named = set().union(*(_values(rows, k) for k in series))
     for k in range(series[0]):
-        values = _values(rows, k)
-        if names[k] and values & named and len(values) == len(rows) and role(names[k]) not in ("weight", "time"):
+        values, part = _values(rows, k), role(names[k])
+        if not names[k] or len(values) < len(rows) or part in ("weight", "time"):
+            continue
+        if values & named or (len(series) > 2 and part in ("node", "source")):
             return k
     return None
 
