@@ -134,7 +134,33 @@ CASES = {
         "a.csv", "source,target,foo\nann,bob,3\nbob,eve,4\n", {("ann", "bob"): 1, ("bob", "eve"): 1},
         ("Column 'foo' holds numbers; pass weight='foo'",),
     ),
+    "papers and their authors": Case(
+        "a.csv", "Paper,Author 1,Author 2,Author 3\nP1,ann,bob,eve\nP2,bob,eve,\nP3,dan,,\n",
+        {("P1", "ann"): 1, ("P1", "bob"): 1, ("P1", "eve"): 1, ("P2", "bob"): 1, ("P2", "eve"): 1, ("P3", "dan"): 1},
+        ("Each line holds links from 'Paper' to 3 columns", "two kinds of nodes"), kinds=3,
+    ),
+    "people, events and more people": Case(
+        "a.csv", "person,event,sponsor,organiser\nann,ball,X,Y\nbob,ball,Y,X\neve,opera,X,X\ndan,opera,Y,Y\n",
+        {("ann", "ball"): 1, ("ball", "bob"): 1, ("eve", "opera"): 1, ("dan", "opera"): 1}, ("Left out",), kinds=4,
+    ),
+    "sums of money": Case(
+        "a.csv", "payer,payee,sum\nann,bob,$3.50\nbob,eve,$4.00\n", {("ann", "bob"): 1, ("bob", "eve"): 1},
+        (HEADER, "Left out: column 'sum'"),
+    ),
+    "answers of a survey": Case(
+        "a.csv", "id,q1,q2,q3\n1,3,4,5\n2,1,2,2\n3,5,5,1\n", {(3, 4): 1, (1, 2): 1},
+        ("The columns 'q1' to 'q3' are alike, but a link has two names",), nodes=5,
+    ),
     # names
+    "several names in a cell": Case(
+        "a.csv", 'title,authors\nOn x,"Ann; Bob"\nOn y,"Bob; Dan"\n',
+        {("Ann; Bob", "On x"): 1, ("Bob; Dan", "On y"): 1},
+        ("hold several; write one on each line",),
+    ),
+    "invisible letters": Case(
+        "a.csv", "Von;Nach\n\u200bann;bob\nbob;ann\n", {("\u200bann", "bob"): 1, ("ann", "bob"): 1},
+        ("differ only in case or blanks",),
+    ),
     "identifiers with points": Case(
         "a.csv", "source,target\n1.0,2\n2.0,3\n3.0,4\n", {(1, 2): 1, (2, 3): 1, (3, 4): 1}, ("'?1.0'? were read as 1",)
     ),
@@ -157,6 +183,12 @@ CASES = {
     ),
     "matrix with sums that nobody named": Case(
         "a.csv", matrix(",2", ",2", ",3", ",1"), ADJACENCY, ("Left out: the last column, the sums",)
+    ),
+    "people and items": Case(
+        "a.csv", ",item1,item2,item3\n1,1,0,1\n2,0,1,1\n3,1,1,0\n4,0,0,1\n",
+        {("1", "item1"): 1, ("1", "item3"): 1, ("2", "item2"): 1, ("2", "item3"): 1, ("3", "item1"): 1,
+         ("3", "item2"): 1, ("4", "item3"): 1},
+        ("two modes: 4 rows, 3 columns",), kinds=4,
     ),
     "matrix of write.csv": Case(
         "a.csv", ",V1,V2,V3,V4\n1,0,1,1,0\n2,1,0,1,0\n3,1,1,0,1\n4,0,0,1,0\n",
@@ -208,6 +240,11 @@ STOPS = {
         "table of nodes; give the file",
     ),
     "measurements": ("gene,s1,s2\nTP53,5.1,6.3\nMDM2,1.1,0.3\nATM,4.4,4.9\n", "'5.1' beside 'TP53'.*matrix=True"),
+    "all pairs with yes and no": (
+        "a,b,friends?\nann,bob,yes\nann,eve,no\nann,dan,no\nbob,eve,yes\nbob,dan,no\neve,dan,yes\n",
+        "the weight 'yes', but weights are finite numbers",
+    ),
+    "two tables in one file": ("Id,Label\n1,ann\n2,bob\n\nSource,Target\n1,2\n", "names of columns below"),
     "gdf": ("nodedef>name VARCHAR,label VARCHAR\n1,ann\nedgedef>node1 VARCHAR,node2 VARCHAR\n1,2\n", "a GDF file"),
     "vna": ("*node data\nID sex\nann f\n*tie data\nfrom to friends\nann bob 1\n", "a VNA file"),
     "dot": ("graph {\n a -- b;\n}\n", "a DOT file"),
@@ -266,6 +303,8 @@ def test_json_of_records_keeps_the_order_when_asked(tmp_path):
         ("cp1250", "Erdős;Győző\nJános;Éva"),
         ("cp1257", "Žydrūnas;Rūta\nGiedrė;Lukšė"),
         ("koi8-r", "Анна;Борис\nВера;Глеб"),
+        ("cp1255", "דוד;שרה\nמשה;דוד"),
+        ("cp1256", "أحمد;علي\nسارة;محمد"),
         ("gb18030", "张伟;王芳\n李娜;刘洋"),
         ("cp949", "김민수;이영희\n박지훈;최유진"),
         ("big5", "陳美玲;林志明\n黃淑芬;張家豪"),

@@ -28,9 +28,11 @@ _ALPHABETS = (
     ("cp1257", "ąčęėįšųūž"),
     ("cp1257", "āčēģīķļņšūž"),
     ("cp1257", "äõöüšž"),
+    ("cp1255", "".join(map(chr, range(0x5D0, 0x5EB)))),
     ("cp1251", _CYRILLIC),
     ("koi8-r", _CYRILLIC),
     ("cp1253", _GREEK),
+    ("cp1256", "".join(map(chr, range(0x621, 0x64B))) + "پچژگ"),
     ("mac_roman", "àâçéèêëîïôœùûüÿ"),
     ("mac_roman", "äöüß"),
     ("mac_roman", "áéíñóúü"),
@@ -115,7 +117,7 @@ def _words(sample: bytes, encoding: str) -> list[str]:
 def _fitting(words: list[str], alphabet: str) -> float:
     """Which part of the words could be of the language of an alphabet."""
     letters = frozenset(alphabet)
-    own_script = "а" in letters or "α" in letters  # such a word has no Latin letters in it
+    own_script = min(letters) > "\u0300"  # such a word has no Latin letters in it
     fits = sum(_fits(word, letters, own_script) for word in words)
     return fits / len(words) if words else 0.0
 

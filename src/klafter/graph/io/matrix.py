@@ -215,6 +215,7 @@ def _one_mode(matrix: Matrix, directed: bool | None, weight: str | int | None) -
         )
     if hidden.nnz:
         graph = graph.replace(hidden=hidden)
+    if graph.n_hidden:
         notes.append(f"Hidden for want of a value: {graph.n_hidden:,} {plural('pair', graph.n_hidden)}.")
     return graph.replace(labels=plain_labels(list(names)) if names else None, notes=notes)
 

@@ -33,12 +33,13 @@ def same_nodes(values: sparse.csr_array, down: tuple[str, ...], across: tuple[st
     rows, columns = values.shape
     if rows != columns or rows < _LEAST or set(down) & set(across):
         return ""
-    prefix = across[0].removesuffix(down[0])
-    if prefix and all(wide == prefix + name for wide, name in zip(across, down)):
+    diagonal, prefix = values.diagonal(), across[0].removesuffix(down[0])
+    alike = bool((diagonal == diagonal[0]).all())  # answers of people to items differ there
+    if prefix and alike and all(wide == prefix + name for wide, name in zip(across, down)):
         return f"they are those down the side behind {quote(prefix)}"
     links = sparse.csr_array(values)
     links.eliminate_zeros()
-    apart = links.diagonal().any() or (links != links.T.tocsr()).nnz
+    apart = diagonal.any() or (links != links.T.tocsr()).nnz
     return "" if apart or links.nnz < rows else "the matrix is symmetric"
 
 

@@ -15,6 +15,8 @@ from klafter.graph.io.files import check_size
 MANY_NAMES = 20_000  # more are not compared letter by letter
 _NOBODY = frozenset({"na", "n/a", "nan", "null", "none", "nil", "#n/a", "missing", "unknown", "-", "?"})
 _ROUNDED = re.compile(r"\d[.,]\d+[eE]\+\d\d+")
+_READ_TWICE = re.compile("Ã[\u0080-\u00bf]|â€|Å[\u0080-\u00bf‚¡]")
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _WHOLE = re.compile(rb"-?(0|[1-9]\d*)(\.0+)?")
 
 
@@ -136,6 +138,12 @@ def odd_names(labels: list[str] | np.ndarray | None) -> list[str]:
             f"Names such as {quote(rounded[0])} were rounded by a spreadsheet, and different nodes may have become one"
         )
         found.append(f"{said}; write them as text.")
+    twice = next((label for label in labels if _READ_TWICE.search(label)), None)
+    if twice is not None:
+        found.append(f"The name {quote(twice)} looks like UTF-8 read as something else; pass encoding='utf-8'.")
+    several = [label for label in labels if ";" in label or "|" in label]
+    if 4 * len(several) > len(labels):
+        found.append(f"Names such as {quote(several[0])} hold several; write one on each line.")
     return found + _alike(labels)
 
 
@@ -144,7 +152,7 @@ def _alike(labels: list[str]) -> list[str]:
     seen: dict[str, str] = {}
     pairs = []
     for label in labels:
-        first = seen.setdefault(" ".join(label.casefold().split()), label)
+        first = seen.setdefault(" ".join(_INVISIBLE.sub("", label).casefold().split()), label)
         if first != label:
             pairs.append(f"{quote(first)} and {quote(label)}")
     more = f" and {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""

@@ -62,7 +62,7 @@ projeto produto reuniao
 """
 _WEIGHT = """
 weight weights value count counts strength amount frequency freq times intensity volume contacts
-gewicht wert anzahl haufigkeit starke menge
+gewicht wert anzahl haufigkeit starke menge betrag
 poids valeur frequence intensite force
 peso valor cantidad frecuencia fuerza intensidad
 valore frequenza quantita forza

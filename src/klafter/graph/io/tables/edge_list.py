@@ -15,6 +15,7 @@ from klafter.graph.assemble import Edges
 from klafter.graph.io.encodings import is_recoded
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode, refuse_wide
+from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.edge_fields import Block, cut_block, weights, with_two_ends
 from klafter.graph.io.tables.ends import refuse_measurements
 from klafter.graph.io.tables.matrix_layout import MatrixLayout, find_matrix
@@ -192,6 +193,11 @@ def _check_layout(path: Path, layout: Layout, lines: list[str], number: int, wei
     rows = [cut(line, layout.delimiter) for line in lines[bool(layout.names) : HEAD_LINES]]
     source, target = ([row[k] for row in rows if len(row) > k] for k in (layout.source, layout.target))
     refuse_measurements(path, source, target)
+    named = (layout.names[layout.source], layout.names[layout.target]) if layout.names else ("", "")
+    ends = [(a, b) for a, b in zip(source[1:], target[1:]) if (a.lower(), b.lower()) != named]
+    if any((role(a), role(b)) == ("source", "target") for a, b in ends):
+        found, rule = "names of columns below the first line", "a table has one header"
+        raise GraphFileError.at(path, None, found, rule, "keep the table of links alone")
     if layout.weight is not None and not 0 <= layout.weight < layout.columns:
         found = "the columns " + ", ".join(map(quote, layout.names[:8])) if layout.names else "no header line"
         rule = f"weight={weight!r} must be one of the columns"

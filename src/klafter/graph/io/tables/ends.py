@@ -50,6 +50,10 @@ def find_ends(names: Sequence[str], rows: Rows) -> Ends:
             return Ends(one, series, (f"{said} to {quote(names[series[-1]])}; delete the others if not.",))
         if len(series) == 2:
             return Ends(series[0], (series[1],))
+    if source is None and target is None and (alike := _answers(names)):
+        said = f"The columns {quote(names[alike[0]])} to {quote(names[alike[-1]])} are alike, but a link has two names"
+        ends = _in_order(names, source, target)
+        return Ends(ends[0], (ends[1],), (f"{said}; pass matrix=True if the table is a matrix.",))
     if source is not None and target is not None:
         return Ends(source, (target,))
     source, target = _in_order(names, source, target)
@@ -116,14 +120,21 @@ def _nominator(names: Sequence[str], rows: Rows, series: Sequence[int]) -> int |
         values, part = _values(rows, k), role(names[k])
         if not names[k] or len(values) < len(rows) or part in ("weight", "time"):
             continue
-        if values & named or (len(series) > 2 and part in ("node", "source")):
+        if values & named or (len(series) > 2 and part != "other" and role(names[series[0]]) == "node"):
             return k
     return None
+
+
+def _answers(names: Sequence[str]) -> tuple[int, ...]:
+    """Three or more columns that are alike, such as answers to the items of a survey."""
+    return next((found for found in _series(names) if len(found) > 2), ())
 
 
 def _better(names: Sequence[str], rows: Rows, source: int, target: int) -> Ends | None:
     """Two other columns of names that share some, where the first two share none."""
     if _values(rows, source) & _values(rows, target) or len(rows) < 2:
+        return None
+    if {role(names[source]), role(names[target])} == {"node", "group"}:  # people and events
         return None
     columns = [k for k, name in enumerate(names) if role(name) in (None, "node", "group") and _could_name(rows, k)]
     pairs = [(a, b) for a in columns for b in columns if a < b and _share(rows, a, b)]

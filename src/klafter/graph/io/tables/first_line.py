@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from klafter.graph.io.tables.column_names import role, simplified
-from klafter.graph.io.tables.values import is_value
+from klafter.graph.io.tables.values import is_measure, is_value
 
 ENOUGH = 10  # lines below the first that can show that names recur
 FEW = 4  # are enough where all hang together
@@ -108,7 +108,9 @@ def _above_values(first: Sequence[str], others: Rows) -> str:
     """A word above a column of numbers or dates."""
     for k, field in enumerate(first):
         values = [row[k] for row in others if len(row) > k]
-        if field and values and len(values) == len(others) and all(map(is_value, values)) and not is_value(field):
+        if not field or len(values) < len(others) or not values or is_value(field):
+            continue
+        if all(map(is_value, values)) or (k > 1 and all(is_value(v) or is_measure(v) for v in values)):
             return f"{field!r} stands above numbers or dates"
     return ""
 

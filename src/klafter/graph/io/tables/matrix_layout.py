@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -156,9 +157,10 @@ def _bare_numbers(path: Path, values: list[list[str]], count: int | None) -> boo
 
 
 def _named_like_columns(names: Sequence[str]) -> bool:
-    """Whether names are those of the columns of a list."""
+    """Whether names are those of the columns of a list; item1 to item9 are one word."""
+    words = {re.sub(r"[\W\d_]+$", "", name) or name for name in names}
     return any(role(name) not in (None, "other", "node", "group") for name in names[1:]) or (
-        sum(role(name) is not None for name in names) > 1
+        sum(role(word) is not None for word in words) > 1
     )
 
 

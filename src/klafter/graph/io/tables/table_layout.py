@@ -210,16 +210,31 @@ def _column(rows: list[list[str]], k: int) -> list[str]:
 
 
 def _answers(names: Sequence[str], rows: list[list[str]], taken: tuple[int, int]) -> tuple[int | None, list[str]]:
-    """A column of 0 and 1 beside nearly all pairs there are: who is linked, and who is not."""
-    pairs = {frozenset((row[taken[0]], row[taken[1]])) for row in rows if len(row) > max(taken)}
-    nodes = set().union(*pairs)
-    if len(nodes) < 3 or len(pairs) < 0.4 * len(nodes) * (len(nodes) - 1):
+    """A column of two values beside nearly all pairs there are: who is linked, and who is not.
+
+    Values that are not 0 and 1 stop the read where weights are read.
+    """
+    if not _are_all_pairs([(row[taken[0]], row[taken[1]]) for row in rows if len(row) > max(taken)]):
         return None, []
-    binary = [k for k in range(len(names)) if k not in taken and set(_column(rows, k)) == {"0", "1"}]
+    others = [k for k in range(len(names)) if k not in taken]
+    binary = [k for k in others if len({field.casefold() for field in _column(rows, k)}) == 2]
     if len(binary) != 1:
         return None, []
-    said = f"Column {quote(names[binary[0]])} has 0 and 1 for nearly all pairs and says who is linked"
+    values = " and ".join(sorted(set(_column(rows, binary[0])))[:2])
+    said = f"Column {quote(names[binary[0]])} has {values} for nearly all pairs and says who is linked"
     return binary[0], [f"{said}; pass weight=None if not."]
+
+
+def _are_all_pairs(pairs: list[tuple[str, str]]) -> bool:
+    """Whether nearly every pair of a source is there; the lines of the last source may be cut off."""
+    nodes = {name for pair in pairs for name in pair}
+    sources = {source for source, _ in pairs}
+    for known in (sources, sources - {pairs[-1][0]}) if pairs else ():
+        n, m = len(nodes), len(known)
+        touching = {frozenset(pair) for pair in pairs if pair[0] in known and pair[0] != pair[1]}
+        if n > 3 and m > 1 and len(touching) >= 0.8 * (m * (n - m) + m * (m - 1) / 2):
+            return True
+    return False
 
 
 def _unused_numbers(names: Sequence[str], rows: list[list[str]], taken: tuple[int, int]) -> list[str]:
