@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
+from klafter.graph.io.encodings import likely_encoding
+
 
 class GraphFileError(ValueError):
     """A file that cannot be read as a graph: one sentence with file and line, what was found, the rule and the cure.
@@ -26,6 +28,13 @@ class EncodingError(GraphFileError):
     """Text that is not in the encoding it was read in; `likely` is one to try instead."""
 
     likely: str = "cp1252"
+
+    @classmethod
+    def of(cls, path: str | Path, line: int | None, found: str, encoding: str, data: bytes) -> Self:
+        """The error with the encoding in which these bytes are words."""
+        error = cls.at(path, line, found, f"the text must be {encoding}", "pass encoding='latin-1' or another")
+        error.likely = likely_encoding(data)
+        return error
 
 
 def quote(text: str | bytes, width: int = 40) -> str:
