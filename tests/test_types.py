@@ -53,6 +53,24 @@ def test_type_checkers_find_what_is_loaded_late():
         assert getattr(klafter, name) is not None
 
 
+@pytest.mark.parametrize("model", [m for m in CLASSES if hasattr(m, "fit")], ids=lambda model: model.__name__)
+def test_editors_know_the_fitted_attributes(model):
+    """Those that the docstring names are declared, or are properties."""
+    _, _, told = (inspect.getdoc(model) or "").partition("Attributes\n----------\n")
+    named = re.findall(r"\b[a-z]\w*_\b", "\n".join(line for line in told.splitlines() if re.match("[a-z]", line)))
+    declared = {name for each in model.__mro__ for name in [*vars(each), *vars(each).get("__annotations__", {})]}
+    assert not set(named) - declared
+
+
+def test_type_checkers_know_no_misspelt_names(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "misspelt.py").write_text("import klafter\nklafter.KLaffter\nklafter.models.LFRN\n", encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", *CHECKERS["mypy"], "misspelt.py"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    assert "KLaffter" in found
+    assert "LFRN" in found
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_public_method_is_documented_and_typed(method):
     text = inspect.getdoc(method) or ""
