@@ -1,6 +1,7 @@
 """What type checkers say of the README's lines and of the gallery, and whether every public method is documented."""
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -66,7 +67,8 @@ def test_type_checkers_know_no_misspelt_names(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "misspelt.py").write_text("import klafter\nklafter.KLaffter\nklafter.models.LFRN\n", encoding="utf-8")
     command = [sys.executable, "-m", "mypy", *CHECKERS["mypy"], "misspelt.py"]
-    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    source = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=source).stdout
     assert "KLaffter" in found
     assert "LFRN" in found
 
@@ -78,5 +80,6 @@ def test_every_public_method_is_documented_and_typed(method):
     assert text
     assert "return" in method.__annotations__
     assert len(arguments) == 0 or "Parameters\n---" in text
+    assert method.__annotations__["return"] in ("None", None) or "Returns\n---" in text or "Yields\n---" in text
     undescribed = [name for name in arguments if not re.search(rf"^[\w, *]*\b{name}\b.*", text, re.MULTILINE)]
     assert not undescribed

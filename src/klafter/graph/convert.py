@@ -44,6 +44,10 @@ def as_graph(
         kinds becomes two nodes. A table of two or three columns without names down its side, or with source and
         target, is a list. A networkx graph says so itself by the node attribute ``bipartite``, an igraph by ``type``.
 
+    Returns
+    -------
+    Graph
+
     Examples
     --------
     >>> as_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]))

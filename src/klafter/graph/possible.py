@@ -93,7 +93,12 @@ class PossiblePairs:
         return "two-mode" if self.kinds is not None else "directed" if self.directed else "undirected"
 
     def count_nodes(self) -> str:
-        """The number of nodes, of each kind if there are two, in words."""
+        """The number of nodes, of each kind if there are two, in words.
+
+        Returns
+        -------
+        str
+        """
         if self.second_kind is None or not self.n_nodes:
             return f"{self.n_nodes:,} nodes"
         n_second, (first, second) = int(self.second_kind.sum()), self.kind_names
@@ -116,6 +121,10 @@ class PossiblePairs:
             What rows and columns are.
         **parts
             Others of the constructor; nodes are numbered rows first.
+
+        Returns
+        -------
+        Graph
 
         Examples
         --------

@@ -207,6 +207,10 @@ class KLafter(DenseFit, SparseFit):
             How many it starts with.
         **options
             Further parameters of ``PaperKLafter``.
+
+        Returns
+        -------
+        PaperKLafter
         """
         return PaperKLafter(penalty=penalty, n_communities=n_communities, **options)
 
