@@ -100,8 +100,8 @@ class Exports(MembershipTransformer):
         links : list of labels, or integer array of rows
             Nodes that it links to.
         unlinked : list of labels, integer array of rows, or "others", optional
-            Nodes that it was observed not to link to, or all but ``links``; of the rest nothing is known. ``EPM``
-            and real values need some: links alone do not bound their rates.
+            Nodes that it was observed not to link to, or all but ``links``, which win where both name a node; of the
+            rest nothing is known. ``EPM`` and real values need some: links alone do not bound their rates.
         linked_by : list of labels, or integer array of rows, optional
             Of a directed network, nodes that link to it. Default: not known.
         values : (m,) array, optional

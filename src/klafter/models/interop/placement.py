@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
+from klafter.core.families import FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.prediction.place_rows import (
     Exposure,
@@ -138,6 +139,8 @@ def place(
     if linked_by is not None and not graph.directed:
         raise ValueError("linked_by is for directed networks; this one is undirected. Put all into links.")
     out = _links(graph, links, values)
+    if values is not None:
+        check_values(FAMILIES[getattr(model, "family", "bernoulli")], out.values, "place", "Use such values.")
     partners = _other_kind(graph, out, unlinked)
     sides = [(out, _rest(graph, out, unlinked, partners))]
     if graph.directed:
@@ -215,10 +218,10 @@ def _other_kind(graph: Graph, links: Side, unlinked: Any) -> np.ndarray | None:
     named = np.concatenate([links.nodes, node_rows(graph, others)])
     kinds = np.unique(graph.second_kind[named])
     if len(kinds) != 1:
-        found = "both kinds" if len(kinds) else "none"
+        found = "these are of both kinds. Leave out those of its own kind" if len(kinds) else "here is none. Name some"
         raise ValueError(
             f"A new node of a two-mode network names nodes of one kind, {' or '.join(map(repr, graph.kind_names))}; "
-            f"these are of {found}. Leave out those of its own kind."
+            f"{found}."
         )
     return np.asarray(graph.second_kind == kinds[0])
 
