@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,7 @@ class LFRM(Sampler):
     learn: bool = True
     init: str = "random"
 
+    prior_: str = field(init=False)
     _dyad_bytes = 10.0
 
     def _check_parameters(self, graph: Graph) -> None:

@@ -24,8 +24,18 @@ log = logging.getLogger("klafter")
 COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
 
 
+class Sampled(NetworkModel):
+    """What samplers find besides; a class of its own because annotations of ``Sampler`` are parameters."""
+
+    trace_: dict[str, np.ndarray]
+    sweep_seconds_: np.ndarray
+    n_burned_: np.ndarray
+    diagnostics_: dict[str, dict[str, float]]
+    chains_: list[Chain]
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class Sampler(NetworkModel):
+class Sampler(Sampled):
     """Base of LFRM, IRM, MMSB and EPM: a subclass gives its parameters and an engine, the rest is here.
 
     Each of ``n_chains`` chains owns its seed, makes ``n_burn`` + ``n_draws`` sweeps, and keeps at most ``max_draws``

@@ -19,7 +19,19 @@ class GraphFileError(ValueError):
 
     @classmethod
     def at(cls, path: str | Path, line: int | None, found: str, rule: str, cure: str) -> Self:
-        """The error as a sentence; `line` counts from 1, None when the trouble is the whole file."""
+        """The error as a sentence; `line` counts from 1, None when the trouble is the whole file.
+
+        Parameters
+        ----------
+        path : path of the file
+        line : int, optional
+        found, rule, cure : str
+            Parts of the sentence.
+
+        Returns
+        -------
+        GraphFileError
+        """
         place = f"{path}, line {line}" if line else f"{path}"
         return cls(" ".join(f"{place}: found {found}, but {rule}; {cure}.".split()))
 

@@ -138,6 +138,11 @@ def read_graph(
     nodes_header : bool, optional
         Whether the first line of `nodes` names its columns.
 
+    Returns
+    -------
+    Graph
+        Its ``notes`` say what was found and decided.
+
     Raises
     ------
     GraphFileError

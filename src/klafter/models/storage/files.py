@@ -54,6 +54,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model written by ``model.save``.
 
+    Parameters
+    ----------
+    path : path of the file
+
+    Returns
+    -------
+    KLafter, KLafterCV, LFRM, IRM, MMSB, EPM or PaperKLafter
+        As it was saved; a ``ModelFileError`` says what is wrong with a file that holds none.
+
     Examples
     --------
     >>> import klafter as kl
