@@ -23,11 +23,11 @@ from klafter.search.sparse.workspace import open_workspace
 
 
 def off_diagonal_case(seed, directed, counts, idle=True):
-    """A random state with some off-diagonal affinities, one of 0 among them."""
+    """A random state with some off-diagonal affinities between the living, one of 0 among them."""
     graph, problem, state = random_case(seed, directed, counts)
     rng = np.random.default_rng(seed)
     pairs = np.array([(0, 1), (1, 2), (2, 0)] if directed else [(0, 1), (1, 2)])
-    values = rng.gamma(2, 0.3, len(pairs)) * (np.arange(len(pairs)) != 1)
+    values = rng.gamma(2, 0.3, len(pairs)) * (np.arange(len(pairs)) != 1) * (state.size[pairs] > 0).all(axis=1)
     affinities = as_affinities(state.strength, pairs, values, directed=directed)
     return graph, problem, state._replace(affinities=affinities if idle else without_idle(affinities))
 

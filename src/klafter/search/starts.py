@@ -7,6 +7,7 @@ from klafter.core.families import FAMILIES
 from klafter.core.problem import Problem, n_observed
 from klafter.graph.dyads import Rows
 from klafter.search.config import SEARCH
+from klafter.search.modularity import louvain
 
 
 def neighbourhoods(problem: Problem, n_communities: int, rng) -> np.ndarray:
@@ -31,21 +32,11 @@ def partition(problem: Problem, rng) -> np.ndarray:
     A cover in which everyone is somewhere: between that and a few in a few communities no single move lowers the score,
     so that searches from nothing hardly visit it.
     """
-    import networkx as nx  # not every fit comes here
-
-    n, links = problem.dyads.n, problem.dyads.links_out
+    n, links, spread = problem.dyads.n, problem.dyads.links_out, SEARCH.restart.partition_spread
     matrix = sparse.csr_array((np.maximum(links.value, 0.0), links.node, links.start), shape=(n, n))
-    resolution, seed = (
-        2.0 ** rng.uniform(-SEARCH.restart.partition_spread, SEARCH.restart.partition_spread),
-        int(rng.integers(2**31)),
-    )
-    network = nx.from_scipy_sparse_array(matrix + matrix.T)
-    groups = nx.community.louvain_communities(network, resolution=resolution, seed=seed)
-    groups = sorted(sorted(group) for group in groups if len(group) > 1)
-    z = np.zeros((len(groups), n), np.uint8)
-    for k, group in enumerate(groups):
-        z[k, group] = 1
-    return z
+    labels = louvain(matrix + matrix.T, 2.0 ** rng.uniform(-spread, spread), rng)
+    sizes = np.bincount(labels)
+    return (labels == np.flatnonzero(sizes > 1)[:, None]).astype(np.uint8)
 
 
 def above_the_mean(problem: Problem) -> Problem:

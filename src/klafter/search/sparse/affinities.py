@@ -77,14 +77,19 @@ def n_off_diagonal(affinities: Affinities) -> int:
 
 
 def touching(affinities: Affinities, some: np.ndarray) -> np.ndarray:
-    """Which off-diagonal affinities are to or from some communities."""
-    return np.asarray(np.isin(off_diagonal_pairs(affinities), some).any(axis=1))
+    """Where the off-diagonal affinities to or from some communities stand in ``value``, in order."""
+    a = affinities
+    rows = [a.place[a.start[k] : a.start[k + 1]] for k in some]
+    columns = [a.into_place[a.into_start[k] : a.into_start[k + 1]] for k in some] if is_directed(a) else []
+    return np.unique(np.concatenate([*rows, *columns])) if len(some) else np.zeros(0, np.int64)
 
 
 def partners(affinities: Affinities, some: np.ndarray) -> np.ndarray:
     """Communities with an off-diagonal affinity to or from some communities, these among them."""
-    pairs = off_diagonal_pairs(affinities)
-    return np.unique(np.concatenate([np.asarray(some, np.int64), pairs[touching(affinities, some)].ravel()]))
+    a = affinities
+    rows = [a.other[a.start[k] : a.start[k + 1]] for k in some]
+    columns = [a.into_other[a.into_start[k] : a.into_start[k + 1]] for k in some] if is_directed(a) else []
+    return np.unique(np.concatenate([np.asarray(some, np.int64), *rows, *columns]))
 
 
 def with_pairs(affinities: Affinities, pairs: np.ndarray, *, directed: bool) -> Affinities:
@@ -104,7 +109,9 @@ def keep_pairs(affinities: Affinities, keep: np.ndarray) -> Affinities:
 
 def without_pairs_of(affinities: Affinities, some: np.ndarray) -> Affinities:
     """The same affinities without off-diagonal ones of some communities."""
-    return keep_pairs(affinities, ~touching(affinities, some))
+    keep = np.full(len(affinities.value), True)
+    keep[touching(affinities, some)] = False
+    return keep_pairs(affinities, keep)
 
 
 def find(affinities: Affinities, k: int, l: int) -> int:

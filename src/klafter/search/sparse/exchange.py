@@ -12,7 +12,7 @@ import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
-from klafter.search.sparse.affinities import off_diagonal_pairs, partners, touching, without_pairs_of
+from klafter.search.sparse.affinities import n_off_diagonal, off_diagonal_pairs, partners, touching, without_pairs_of
 from klafter.search.sparse.kernels.exchange import (
     Subgraph,
     apply_exchange,
@@ -49,6 +49,12 @@ class Members(NamedTuple):
 
     def of(self, k: int) -> np.ndarray:
         return self.nodes[self.start[k] : self.start[k + 1]]
+
+    def among(self, nodes: np.ndarray, k: int) -> np.ndarray:
+        """Which of some nodes, in order and all members of k among them, are members of k."""
+        found = np.zeros(len(nodes), bool)
+        found[np.searchsorted(nodes, self.of(k))] = True
+        return found
 
 
 def members_of(problem: Problem, state: State) -> Members:
@@ -97,13 +103,15 @@ def exchange_gain(problem: Problem, state: State, nodes, out, z, w, rounds: int,
 def off_diagonal_gain(ws: Workspace, problem: Problem, state: State, nodes, out, z) -> float:
     """What an exchange gains apart from links: the pairs and prices of affinities that end, and what another number of
     communities does to the price of those that stay."""
-    affinities, pairs = state.affinities, off_diagonal_pairs(state.affinities)
-    ends, some = touching(affinities, out), affinities.value > 0
-    gain = sum(affinities.value[m] * pairs_between(ws, nodes, *pairs[m]) for m in np.flatnonzero(ends))
-    before = n_alive(state)
+    affinities, before = state.affinities, n_alive(state)
+    ends, gain = touching(affinities, out), 0.0
+    if len(ends):
+        pairs = off_diagonal_pairs(affinities)
+        gain = sum(affinities.value[m] * pairs_between(ws, nodes, *pairs[m]) for m in ends)
     after = before - int(np.count_nonzero(state.size[out])) + int(np.count_nonzero(z.any(axis=1)))
-    gain += np.count_nonzero(some) * off_diagonal_price(problem, before)
-    return gain - np.count_nonzero(some & ~ends) * off_diagonal_price(problem, after)
+    stay = n_off_diagonal(affinities)
+    gain += stay * off_diagonal_price(problem, before)
+    return gain - (stay - np.count_nonzero(affinities.value[ends] > 0)) * off_diagonal_price(problem, after)
 
 
 def cut(ws: Workspace, problem: Problem, state: State, nodes, out, local) -> tuple[Subgraph, np.ndarray, np.ndarray]:

@@ -4,7 +4,6 @@ With ``local`` only communities that changed since a split of them was last trie
 """
 
 import numpy as np
-from scipy import sparse
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose
@@ -25,7 +24,7 @@ def merge_proposal(
 ) -> Exchange:
     """One community for two."""
     nodes = concerned(state, inside, pair)
-    z = np.isin(nodes, np.concatenate([inside.of(k) for k in pair]))[None, :]
+    z = (inside.among(nodes, pair[0]) | inside.among(nodes, pair[1]))[None, :]
     return propose("merge", problem, state, pair, nodes, z, np.array([state.strength[list(pair)].max()]), pool)
 
 
@@ -45,8 +44,8 @@ def reassign_proposal(problem: Problem, state: State, inside: Members, group: tu
     """Others that share the members of the first, which is given up or keeps what none of them has."""
     k, *others = group
     nodes, out = concerned(state, inside, group), [*others, k]
-    z = np.stack([np.isin(nodes, inside.of(m)) for m in others])
-    rest = np.isin(nodes, inside.of(k)) & ~z.any(axis=0)
+    z = np.stack([inside.among(nodes, m) for m in others])
+    rest = inside.among(nodes, k) & ~z.any(axis=0)
     w = state.strength[out]
     without = propose("reassign", problem, state, out, nodes, z.copy(), w[:-1].copy(), pool)
     reduced = propose("reassign", problem, state, out, nodes, np.vstack([z, rest]), w, pool)
@@ -55,16 +54,11 @@ def reassign_proposal(problem: Problem, state: State, inside: Members, group: tu
 
 def overlapping_partners(problem: Problem, state: State, local: bool = False) -> dict[int, list[int]]:
     """The communities that each community overlaps most."""
-    pairs = overlapping(problem, state, local)
-    near: dict[int, list[int]] = {}
-    for k, m in pairs:
-        near.setdefault(k, []).append(m)
-        near.setdefault(m, []).append(k)
-    if not pairs:
-        return {}
-    z = memberships(problem, state)
-    common = sparse.csr_array(z.T @ z)
-    return {k: sorted(some, key=lambda m: (-common[k, m], m))[: SEARCH.sparse.partners] for k, some in near.items()}
+    near: dict[int, list[tuple[int, int]]] = {}
+    for k, m, common in zip(*(part.tolist() for part in overlaps(problem, state, local))):
+        near.setdefault(k, []).append((-common, m))
+        near.setdefault(m, []).append((-common, k))
+    return {k: [m for _, m in sorted(some)[: SEARCH.sparse.partners]] for k, some in near.items()}
 
 
 def mostly_covered(problem: Problem, state: State, pool: ThreadPool, share: float) -> list[int]:
@@ -78,6 +72,12 @@ def mostly_covered(problem: Problem, state: State, pool: ThreadPool, share: floa
 
 def overlapping(problem: Problem, state: State, local: bool = False) -> list[tuple[int, int]]:
     """Pairs of communities that have much of the smaller in common, the largest share first."""
+    k, m, _ = overlaps(problem, state, local)
+    return list(zip(k.tolist(), m.tolist()))
+
+
+def overlaps(problem: Problem, state: State, local: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same pairs, k and m, and how many members they have in common."""
     z = memberships(problem, state)
     common = (z.T @ z).tocoo()
     sizes = state.size[common.row], state.size[common.col]
@@ -90,4 +90,4 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
     if local:
         close &= changed_since_split(state)[common.row] | changed_since_split(state)[common.col]
     likeliest = np.argsort(-common.data[close] / smaller[close], kind="stable")
-    return list(zip(common.row[close][likeliest].tolist(), common.col[close][likeliest].tolist()))
+    return common.row[close][likeliest], common.col[close][likeliest], common.data[close][likeliest]

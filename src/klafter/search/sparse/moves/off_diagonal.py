@@ -7,8 +7,6 @@ nothing else is done. Otherwise affinities are taken by their exact gain.
 
 # ruff: noqa: E741 - k and l are communities, as in the papers
 
-from functools import partial
-
 import numpy as np
 from scipy import sparse
 
@@ -47,20 +45,20 @@ def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator
 
 
 def refine(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
-    """Rounds of splits, affinities, weights and flips and, when these gain little, of all other moves, in place."""
-    value, made = np.inf, 0
-    for _ in range(
-        int(
-            np.clip(
-                SEARCH.off_diagonal.entries // max(len(problem.node), 1),
-                SEARCH.off_diagonal.fewest_rounds,
-                SEARCH.off_diagonal.rounds,
-            )
-        )
-    ):
+    """Rounds of splits, affinities, weights and flips and, when these gain little, of all other moves, in place.
+
+    It ends where all other moves and the rounds after them gain little too.
+    """
+    settings, value, last = SEARCH.off_diagonal, np.inf, np.inf
+    most = settings.entries // max(len(problem.node), 1)
+    for _ in range(int(np.clip(most, settings.fewest_rounds, settings.rounds))):
         state = off_diagonal_round(problem, state, pool)
         before, value = value, objective(problem, state, pool)
-        if before - value <= SEARCH.off_diagonal.gain * abs(value):
+        little = settings.gain * abs(value)
+        if before - value <= little:
+            if last - value <= little:
+                break
+            last = value
             state, made = exchanges(problem, state, rng, pool)
             if made == 0:
                 break
@@ -77,13 +75,15 @@ def off_diagonal_round(problem: Problem, state: State, pool: ThreadPool) -> Stat
 
 
 def exchanges(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, int]:
-    """Births and deaths of communities, merges and reassignments of those that changed since they were last split."""
+    """Births of communities, and other moves of those that changed since they were last split; at last any deaths."""
     state, made = births(problem, state, rng, pool)
     state = without_empty(state)
-    for move in (partial(merges, local=True), partial(reassigns, local=True), deaths):
-        state, more = move(problem, state, pool)
+    for move in (merges, reassigns, deaths):
+        state, more = move(problem, state, pool, local=True)
         state, made = without_empty(state), made + more
-    return state, made
+    if made == 0:
+        state, made = deaths(problem, state, pool)
+    return without_empty(state), made
 
 
 def promising(problem: Problem, state: State, responsibility: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
