@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 
 import klafter as kl
 from klafter.datasets import load_southern_women
-from klafter.evaluation.saved import Saved
+from klafter.evaluation.saved import Saved, code_digest
 from klafter.graph import Graph, split_dyads
 
 RUNS = Path(__file__).parent / "results" / "two_mode.json"
@@ -70,7 +70,7 @@ def run(name: str, seed: int, saved: Saved) -> None:
     graph = network(name)
     train, held = split_dyads(graph, 0.2, "clean", seed)
     inside = within(graph, np.random.default_rng(seed))
-    record: dict[str, float] = {"network": name, "split": seed, "nodes": graph.n_nodes, "links": graph.n_links}
+    record = {"network": name, "split": seed, "code": code_digest(), "nodes": graph.n_nodes, "links": graph.n_links}
     for who, seen in (("kinds", train), ("no kinds", train.replace(kinds=None).hide(inside))):
         began = time.process_time()
         model = kl.KLafter(random_state=seed, n_jobs=1).fit(seen)
@@ -99,7 +99,7 @@ def memory(saved: Saved, side: int, per_node: int = 10) -> None:
     model = kl.KLafter(link="exposure", n_init=1, max_iter=3, structure=0, n_jobs=1, random_state=0).fit(graph)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     record = {
-        "nodes": graph.n_nodes, "links": graph.n_links, "communities": model.n_communities_,
+        "code": code_digest(), "nodes": graph.n_nodes, "links": graph.n_links, "communities": model.n_communities_,
         "megabytes before": before, "megabytes at most": peak, "cpu seconds": time.process_time() - began,
         "bytes a link": (peak - before) * 2**20 / graph.n_links,
     }  # fmt: skip
@@ -116,7 +116,7 @@ def table(saved: Saved) -> str:
         some = [r for r in saved.values() if r.get("network") == name]
         if not some:
             continue
-        mean = {k: np.mean([r[k] for r in some]) for k in some[0] if k not in ("network", "split")}
+        mean = {k: np.mean([r[k] for r in some]) for k in some[0] if k not in ("network", "split", "code")}
         for pairs, found in gaps.items():
             found.append(mean[f"kinds: {pairs}"] - mean[f"no kinds: {pairs}"])
         cells = [mean[f"{who}: {pairs}"] for pairs in gaps for who in ("kinds", "no kinds")]

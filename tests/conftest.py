@@ -1,14 +1,26 @@
 """Fixtures that several test files share."""
 
+import importlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+os.environ["OMP_NUM_THREADS"] = "1"  # scikit-learn's trees: threads that wait for each other took most of their time
 settings.register_profile("repeatable", derandomize=True)  # --hypothesis-profile=default explores
 settings.load_profile("repeatable")
 os.environ["KLAFTER_CHECK_CLAIMS"] = "1"  # after every accepted move the claimed change is the change of the objective
+
+
+@pytest.fixture
+def unchecked(monkeypatch):
+    """No claims are compared with the objective: for tests of large fits, where that takes longer than the fit."""
+    importlib.import_module("klafter.search.sparse.fit")  # and with it all that asks
+    for name, module in list(sys.modules.items()):
+        if name.startswith("klafter.search.") and hasattr(module, "CHECKED"):
+            monkeypatch.setattr(module, "CHECKED", False)
 
 
 @pytest.fixture(scope="session")

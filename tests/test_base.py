@@ -100,12 +100,23 @@ def test_a_table_of_pairs_holds_labels(model):
         (np.array([[0, np.nan], [np.nan, 0]]), "Pass unobserved dyads as hidden="),
         ("friends.tsv", r"Use klafter\.read_graph\('friends\.tsv'\)"),
         ([("ann", "bob"), ("bob", "eve")], r"networkx\.Graph\(pairs\)"),
+        ([(0, 1), (1, 2)], r"such as \(0, 1\)\. .*networkx\.Graph\(pairs\)"),
+        (np.array([[0, 1], [1, 2], [0, 3]]), r"If every row is a link, use networkx\.Graph\(X\.tolist\(\)\)"),
         (None, "this is NoneType"),
     ],
 )
 def test_what_is_no_network_is_refused_with_a_cure(network, cure):
     with pytest.raises(ValueError, match=cure):
         KLafter().fit(network)
+
+
+def test_a_node_has_no_link_with_itself(model):
+    pairs = [("n0", "n0"), ("n0", "n1")]
+    assert model.predict_proba(pairs).tolist() == [0.0, model.predict_proba(pairs[1:])[0]]
+    assert model.predict(pairs)[0] == 0.0
+    for ask in (lambda: model.explain("n0", "n0"), lambda: model.score(pairs, [0, 1])):
+        with pytest.raises(ValueError, match="no link with itself; 'n0' is there twice"):
+            ask()
 
 
 def test_top_links_are_the_likeliest_dyads_without_a_known_link(graph, model):

@@ -41,7 +41,7 @@ def test_overlapping_communities_of_few_links_are_left_to_exposure(undecided, ov
 
 
 def test_logit_stays_where_it_is_as_good_and_its_restarts_are_the_same(undecided):
-    graph, _ = make_lfrm(110, 4, random_state=0)
+    graph, _ = make_lfrm(110, 3, random_state=0)
     chosen, asked = KLafter(**QUICK).fit(graph), KLafter(link="logit", **QUICK).fit(graph)
     assert chosen.link_ == "logit"
     assert chosen.objective_ == asked.objective_
@@ -60,10 +60,10 @@ def test_logit_stays_where_it_is_as_good_and_its_restarts_are_the_same(undecided
         {"n_smooth": 0},
     ],
 )
-def test_nothing_is_chosen_where_only_one_engine_can(undecided, overlapping, options, monkeypatch):
+def test_nothing_is_chosen_where_only_one_engine_can(undecided, options, monkeypatch):
     monkeypatch.setattr(linking, "search_if_better", None)
     model = KLafter(n_init=1, max_iter=1, random_state=0, **options)
-    assert model.fit(overlapping[0]).link_ == "logit"
+    assert model.fit(make_lfrm(110, 2, random_state=0)[0]).link_ == "logit"
 
 
 def test_a_degree_prior_has_a_say_where_both_may_be_chosen(undecided, overlapping):

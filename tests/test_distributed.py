@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import oracles_sparse as oracle
@@ -15,13 +16,31 @@ import klafter as kl
 from klafter.search.cluster import rounds
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows
-from klafter.search.cluster.executor import LocalShardExecutor, bare, by_shard, frame_of
+from klafter.search.cluster.executor import bare, by_shard, frame_of
+from klafter.search.parallel import run
 from klafter.search.sparse import engine
 from klafter.search.sparse.exchange import NOTHING, Exchange
 from klafter.search.sparse.fit import problem_of, state_of
 from klafter.search.sparse.state import as_problem, as_state, empty_state
 
 pytest.importorskip("distributed")
+
+
+class LocalShardExecutor:
+    """Shards in this process: the protocol ``ShardExecutor`` without a cluster."""
+
+    def __init__(self, shards: list[at.Shard], bounds: np.ndarray):
+        self.shards, self.bounds = shards, bounds
+
+    def each(self, work, shared, *columns):
+        given = () if shared is None else (shared,)
+        return [work(shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
+
+    def on_neighbourhoods(self, work, frame, snapshot, jobs):
+        def rows(nodes):
+            return [at.rows_of(*pair) for pair in zip(self.shards, by_shard(nodes, self.bounds))]
+
+        return [work(frame, rows(nodes), snapshot, *args) for nodes, *args in jobs]
 
 
 def in_shards(graph, counts=False, number=3):
@@ -282,10 +301,11 @@ class Stuck:
         if not self.workers:
             raise TimeoutError
 
-    def wait(self, futures, timeout):
+    def wait(self, futures, timeout, return_when):
         self.rounds += 1
         if self.rounds == 1:
             raise TimeoutError
+        return SimpleNamespace(done=futures)
 
 
 def test_tasks_that_nobody_works_on_are_submitted_again(monkeypatch):
@@ -303,6 +323,58 @@ def test_a_cluster_without_workers_ends_the_fit_with_a_sentence(monkeypatch):
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     with pytest.raises(RuntimeError, match="has had no worker for"):
         DaskShardExecutor(client, [1], np.array([0, 1])).each(lambda shard: shard, None)
+
+
+class Forgetful:
+    """A client that loses the first results of every work, as when its scheduler begins anew."""
+
+    def __init__(self, losses):
+        self.losses, self.submitted = losses, []
+
+    def submit(self, work, task, stop, pure):
+        self.submitted.append(task)
+        return Lost() if len(self.submitted) <= self.losses else Done(work, task, stop)
+
+    def wait_for_workers(self, number, timeout):
+        pass
+
+    def wait(self, futures, timeout, return_when):
+        return SimpleNamespace(done=futures)
+
+
+class Done:
+    def __init__(self, work, *args):
+        self.work, self.args = work, args
+
+    def result(self):
+        return self.work(*self.args)
+
+
+class Lost:
+    def result(self):
+        raise Exception("RuntimeError('ConnectionPool is closed')")  # as distributed says it
+
+
+@pytest.mark.parametrize("losses", [1, 2, 100])
+def test_restarts_that_a_cluster_loses_are_asked_for_again(losses, monkeypatch):
+    client = Forgetful(losses)
+    monkeypatch.setattr("distributed.wait", client.wait)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    kept = {}
+    if losses == 100:
+        with pytest.raises(RuntimeError, match="lost the same work 5 times"):
+            run(lambda task, stop: 10 * task, [1, 2], client=client)
+        return
+    assert run(lambda task, stop: 10 * task, [1, 2], client=client, keep=kept.__setitem__) == [10, 20]
+    assert kept == {0: 10, 1: 20}
+
+
+def test_faults_of_a_job_are_not_losses(monkeypatch):
+    client = Forgetful(0)
+    monkeypatch.setattr("distributed.wait", client.wait)
+    with pytest.raises(ZeroDivisionError):
+        run(lambda task, stop: task / 0, [1], client=client)
+    assert len(client.submitted) == 1
 
 
 def test_shards_follow_from_the_graph_alone():

@@ -69,7 +69,7 @@ def test_cdlib(model):
 
 def test_a_missing_library_is_named(model, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "igraph", None)
-    with pytest.raises(ImportError, match="igraph is not installed, and its graphs needs it: pip install igraph"):
+    with pytest.raises(ImportError, match="igraph is not installed, and to_igraph needs it: pip install igraph"):
         model.to_igraph()
 
 

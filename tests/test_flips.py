@@ -70,7 +70,7 @@ def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, opti
     before = oracles.objective(graph, problem, state)
     ws, total, fall = open_workspace(problem, state), 0.0, 1.0
     while fall > 0.0:
-        fall = descend(ws, np.arange(N), -1, SEARCH.dense.row_passes)
+        fall = descend(ws, np.arange(N), -1, SEARCH.dense.row_sweeps)
         total += fall
     assert before - oracles.objective(graph, problem, state) == pytest.approx(total, rel=1e-9, abs=1e-7)
     assert oracles.is_fresh(ws, state)
@@ -84,7 +84,7 @@ def test_a_sweep_leaves_no_row_that_would_swap_one_community_for_another(family,
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     ws, fall = open_workspace(problem, state), 1.0
     while fall > 0.0:
-        fall = descend(ws, np.arange(N), -1, SEARCH.dense.row_passes)
+        fall = descend(ws, np.arange(N), -1, SEARCH.dense.row_sweeps)
     here, size = oracles.objective(graph, problem, state), state.z.sum(axis=1)
     for i, k, m in np.ndindex(N, len(size), len(size)):
         if state.z[k, i] and not state.z[m, i] and size[k] > 1 and size[m] > 0:
@@ -104,7 +104,7 @@ def test_a_node_changes_community_by_a_swap_where_neither_half_pays():
     state = State(wrong, np.diag([0.25, 0.25]), offset, none, none, np.zeros(0))
     ws = open_workspace(problem, state)
     assert (flip_gains(ws, 0) < 0).all()
-    assert descend(ws, np.array([0]), -1, SEARCH.dense.row_passes) > 0.0
+    assert descend(ws, np.array([0]), -1, SEARCH.dense.row_sweeps) > 0.0
     assert (state.z == z).all()
 
 
@@ -185,7 +185,7 @@ def test_a_descent_with_bounds_leaves_no_row_that_would_flip_or_swap(family, dir
     graph, problem, state = oracles.draw_case(5, family, directed=directed, counts=counts, k=FEW + 1)
     before, ws, total, fall = oracles.objective(graph, problem, state), open_workspace(problem, state), 0.0, 1.0
     while fall > 0.0:
-        fall = descend(ws, np.arange(N), -1, SEARCH.dense.row_passes)
+        fall = descend(ws, np.arange(N), -1, SEARCH.dense.row_sweeps)
         total += fall
     here, size = oracles.objective(graph, problem, state), state.z.sum(axis=1)
     assert before - here == pytest.approx(total, rel=1e-9, abs=1e-7)

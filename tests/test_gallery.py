@@ -13,7 +13,7 @@ YOURS = re.compile(r"^[^#\n]*(read_graph\(|load\(|Client\()", re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
+def elsewhere(tmp_path, monkeypatch, unchecked):
     """A folder of its own, and figures that nobody sees."""
     matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install matplotlib")
     monkeypatch.chdir(tmp_path)

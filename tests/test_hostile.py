@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import klafter
-from klafter.datasets import load_karate
+from klafter.datasets import load_karate, load_les_miserables
 from klafter.graph import GraphFileError, read_graph
 from klafter.graph.archives import RATIO_NAME
 from klafter.models import EPM, IRM, KLafter, ModelFileError, load
 
 sys.path.insert(0, str(Path(__file__).parent))
-from hostile.make import FILES, csr, make
+from hostile.make import FILES, MODELS, csr, make, make_model
 
 READ = """
 import re, sys
@@ -165,6 +165,33 @@ def test_changed_models_are_refused_or_answer(tmp_path, arrays):
         p = model.predict_proba([(0, 1), (2, 30)])
         assert ((p >= 0) & (p <= 1)).all()
         model.communities()
+
+
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory):
+    """The arrays of a model of counts with levels."""
+    path = tmp_path_factory.mktemp("counts") / "m.npz"
+    KLafter(family="poisson", n_init=1, n_smooth=3, random_state=0).fit(load_les_miserables()).save(path)
+    with np.load(path) as file:
+        return {name: file[name] for name in file.files}
+
+
+ANSWERED = ("narrow.npz", "many_counts.npz", "truth_values.npz")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_hostile_model_is_refused_or_answers(tmp_path, counts, name):
+    path = make_model(tmp_path, name, counts)
+    if name not in ANSWERED:
+        with pytest.raises(ModelFileError, match=f"{name} is a klafter model, but parts of it are missing or damaged"):
+            load(path)
+        return
+    model = load(path)
+    assert model.sample(0).links.data.max() <= 1e9
+    assert model.levels()
+    model.at_level(model.levels()[-1].n_communities)
+    model.place([model.graph_.label(0)])
+    model.to_frame()
 
 
 # ---- numbers ------------------------------------------------------------------------------------------------------

@@ -78,15 +78,15 @@ def test_the_cure_for_values_works_for_a_networkx_graph():
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
 def test_planted_communities_are_recovered(family, directed):
-    graph, truth = make_lfrm(family=family, directed=directed, random_state=0)
-    restarts = {"n_init": 4, "n_smooth": 60} if family == "bernoulli" else {"n_init": 1, "n_smooth": 0}
+    graph, truth = make_lfrm(140, 6, family=family, directed=directed, random_state=0)
+    restarts = {"n_init": 2, "n_smooth": 30} if family == "bernoulli" else {"n_init": 1, "n_smooth": 0}
     model = KLafter(family=family, random_state=0, **restarts).fit(graph)
     assert matched_f1(truth.communities(), model.communities()) > 0.95
 
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_planted_communities_are_recovered_through_exposures(directed):
-    graph, truth = make_lfrm(family="exposure", directed=directed, random_state=0)
+    graph, truth = make_lfrm(140, 6, family="exposure", directed=directed, random_state=0)
     problem = make_problem(graph, FAMILIES["exposure"].law(), make_priors(4.0, 1.0, 3.2, 1.4), sociality=False)
     rng = np.random.default_rng(0)
     state = dense.init(problem, rng)

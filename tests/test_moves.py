@@ -25,7 +25,7 @@ from klafter.search.moves.merge import merged, merges, similar_pairs
 from klafter.search.moves.split import halves, split_in_two, splits
 
 N = 10
-PASSES = SEARCH.dense.birth_passes
+PASSES = SEARCH.dense.birth_sweeps
 quick = settings(max_examples=6, deadline=None, derandomize=True)
 cases = oracles.case_options("counts", covariates=1, most=3)
 

@@ -7,7 +7,8 @@ import pytest
 
 from klafter.graph import GraphFileError, read_graph
 from klafter.graph.io.look import look
-from klafter.graph.io.tables.column_names import ends, role
+from klafter.graph.io.tables.column_names import role
+from klafter.graph.io.tables.ends import find_ends
 from klafter.graph.io.tables.first_line import judge_links, judge_nodes
 from klafter.graph.io.tables.values import are_times, find_decimal, to_number
 
@@ -65,9 +66,9 @@ def test_words_that_stand_again_far_below_are_links():
 def test_roles_and_ends():
     assert role("Häufigkeit") == role("poids") == role("peso") == "weight"
     assert role("user170124") is None
-    assert ends(["date", "person", "friend"]) == (1, 2)
-    assert ends(["weight", "to", "from"]) == (2, 1)
-    assert ends(["", "person", "friend"]) == (1, 2)
+    assert find_ends(["date", "person", "friend"], []) == (1, (2,), ())
+    assert find_ends(["weight", "to", "from"], []) == (2, (1,), ())
+    assert find_ends(["", "person", "friend"], []) == (1, (2,), ())
 
 
 def test_the_first_line_of_a_table_of_nodes(file):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -172,6 +172,19 @@ def test_new_nodes_that_cannot_be_scored_are_refused(X, sentence):
         clone(QUICK).fit(KARATE).score(X)
 
 
+def test_values_of_nodes_are_ignored_as_by_fit():
+    matrix, club = KARATE.links.toarray(), np.array(KARATE.attributes["club"]) == "Officer"
+    assert (cross_val_score(QUICK, matrix, club, cv=KFold(3)) == cross_val_score(QUICK, matrix, cv=KFold(3))).all()
+
+
+@pytest.mark.parametrize("matrix", [KARATE.links, KARATE.links.toarray()])
+def test_predictions_of_rows_say_what_makes_sense(matrix):
+    with pytest.raises(ValueError, match=r"pairs of nodes; this is a matrix of shape \(34, 34\).*Use .*LinkClassifier"):
+        clone(QUICK).fit(KARATE).predict_proba(matrix)
+    with pytest.raises(ValueError, match="links of 12 nodes"):
+        cross_val_predict(QUICK, matrix, cv=3)
+
+
 def test_folds_of_dyads_need_dyads():
     with pytest.raises(ValueError, match=r"y is None. Use pairs, values = klafter.models.dyad_samples"):
         cross_val_score(QUICK, KARATE.links.toarray(), cv=kl.DyadKFold(2))
@@ -203,17 +216,16 @@ def test_large_graphs_are_refused():
 
 # ---- scikit-learn's own checks --------------------------------------------------------------------------------------
 
-PAIRS_NOT_ROWS = "predict, predict_proba and score take pairs of nodes, not rows of a matrix"
-HIDDEN = "NaN is a dyad that nobody observed, so a matrix with NaN is a network"
+PAIRS_NOT_ROWS = "predict and predict_proba take pairs of nodes, not rows of a matrix"
+DIAGONAL = "the check puts its NaN on the diagonal, which is never read; elsewhere NaN is refused"
+SECOND = "the second argument of score is the link values of pairs, not y"
 SPARSE = "sparse matrices are networks, and fitted; predictions of their rows make no sense"
 EXPECTED = {
     **dict.fromkeys(
         (
-            "check_fit_score_takes_y",
             "check_n_features_in_after_fitting",
             "check_estimators_dtypes",
             "check_dtype_object",
-            "check_pipeline_consistency",
             "check_estimators_pickle",
             "check_f_contiguous_array_estimator",
             "check_methods_sample_order_invariance",
@@ -224,7 +236,8 @@ EXPECTED = {
         ),
         PAIRS_NOT_ROWS,
     ),
-    "check_estimators_nan_inf": HIDDEN,
+    "check_fit_score_takes_y": SECOND,
+    "check_estimators_nan_inf": DIAGONAL,
     "check_estimator_sparse_array": SPARSE,
     "check_estimator_sparse_matrix": SPARSE,
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from klafter.models.engines.choice import by_size
 from klafter.search.config import SEARCH, SearchConfig, changed, descriptions, from_environment, values
 
 ROOT = Path(__file__).parent.parent
@@ -17,6 +18,11 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 def test_every_setting_says_what_it_does():
     assert list(descriptions()) == list(values(SearchConfig()))
     assert all(about["does"] for about in descriptions().values())
+
+
+@pytest.mark.parametrize(("n", "chosen"), [(1, "a"), (50, "a"), (51, "b"), (500, "b"), (501, "c")])
+def test_of_three_numbers_the_size_chooses(n, chosen):
+    assert by_size(n, ("a", "b", "c")) == chosen
 
 
 def test_settings_cannot_be_assigned():

@@ -53,7 +53,7 @@ def test_planted_overlapping_communities_are_found():
     assert (np.diff([line.objective for line in model.history_]) <= 1e-6).all()
 
 
-def test_answer_does_not_depend_on_the_number_of_threads():
+def test_answer_does_not_depend_on_the_number_of_threads(unchecked):
     graph, _ = make_overlapping(n=3000, random_state=5)
     one, two = (fitted(graph, random_state=7, n_jobs=n, max_iter=3) for n in (1, 2))
     assert one.objective_ == two.objective_

@@ -17,7 +17,7 @@ from klafter.search.sparse.kernels import links as link_kernels
 from klafter.search.sparse.kernels.exchange import apply_exchange
 from klafter.search.sparse.kernels.flips import FAINT, flip_scratch
 from klafter.search.sparse.membership_posterior import membership_posterior
-from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_room
+from klafter.search.sparse.state import as_problem, copy_state, empty_state, members, with_slots
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
@@ -47,7 +47,7 @@ def random_case(seed, directed, counts, n=14, k=3):
     y = np.triu(y, 1) + np.triu(y, 1).T if not directed else y * ~np.eye(n, dtype=bool)
     graph = Graph(y.astype(float), directed=directed, hidden=rng.integers(0, n, (8, 2)))
     problem = as_problem(graph, counts=counts, **PRICES)
-    state = copy_state(with_room(empty_state(problem), k))
+    state = copy_state(with_slots(empty_state(problem), k))
     state.send[:] = rng.gamma(5, 0.2, n)
     state.receive[:] = rng.gamma(5, 0.2, n) if directed else state.send
     for i in range(n):
@@ -137,7 +137,7 @@ def test_an_exchange_gains_what_the_objective_falls(directed, counts, seed, roun
         z, w = rng.random((columns, len(nodes))) < 0.6, rng.gamma(2, 0.5, columns)
         out = np.array(out, np.int64)
         gain = exchange_gain(problem, state, nodes, out, z, w, rounds, local)
-        trial = with_room(copy_state(state), columns)
+        trial = with_slots(copy_state(state), columns)
         apply_exchange(open_workspace(problem, trial), nodes, out, len(state.size) + np.arange(columns), z, w)
         fall = slow_objective(graph, problem, state) - slow_objective(graph, problem, trial)
         assert gain == pytest.approx(fall, abs=1e-9)

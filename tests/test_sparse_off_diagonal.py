@@ -16,7 +16,7 @@ from klafter.search.sparse.kernels.flips import FAINT
 from klafter.search.sparse.kernels.off_diagonal import best_affinity
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves import off_diagonal, off_diagonal_split
-from klafter.search.sparse.state import as_problem, as_state, copy_state, memberships, with_room, without_empty
+from klafter.search.sparse.state import as_problem, as_state, copy_state, memberships, with_slots, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import off_diagonal_price
 from klafter.search.sparse.workspace import open_workspace
@@ -136,7 +136,7 @@ def test_an_exchange_gains_what_the_objective_falls(directed, counts, seed):
         z, w = rng.random((columns, len(nodes))) < 0.6, rng.gamma(2, 0.5, columns)
         gain = exchange_gain(problem, state, nodes, np.array(out, np.int64), z, w, 3, local)
         exchange = propose("merge", problem, state, out, nodes, z, w, ThreadPool(1), 0)
-        trial = with_room(copy_state(state), columns)
+        trial = with_slots(copy_state(state), columns)
         trial = without_empty(carry_out(problem, trial, exchange, len(state.size) + np.arange(columns)))
         assert gain == pytest.approx(before - slow_objective(graph, problem, trial), abs=1e-9)
 

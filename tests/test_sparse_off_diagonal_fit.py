@@ -60,8 +60,8 @@ def test_a_network_of_two_kinds_of_nodes_is_two_communities_with_an_affinity_bet
     assert n_off_diagonal(model) == (1 if directed else 2)
 
 
-def test_communities_that_only_attract_are_left_as_they_are(monkeypatch):
-    graph, _ = make_overlapping(n=2000, random_state=3)
+def test_communities_that_only_attract_are_left_as_they_are(monkeypatch, unchecked):
+    graph, _ = make_overlapping(n=1000, random_state=3)
     without = fitted(graph, bridges=False)
     monkeypatch.setattr(off_diagonal, "best_affinities", None)  # is never called
     model = fitted(graph)

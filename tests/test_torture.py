@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 def torture(part, count, path):
     words = [sys.executable, "-m", "benchmarks.torture", "--part", part, "--count", str(count), "--results", path]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    quick = {**os.environ, "KLAFTER_CHECK_CLAIMS": "0"}
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, env=quick)
     assert done.returncode == 0, done.stderr
     return json.loads(path.read_text())[part]
 

@@ -81,7 +81,7 @@ def test_the_page_has_kinds(place):
         assert community.density == pytest.approx(links[:18, 18:][rows][:, columns].mean())
         assert max(community.tightness) <= 1
     kl.report(model, place / "page.html")
-    assert "Members: " in (place / "page.html").read_text(encoding="utf-8")
+    assert "Discs stand for" in (place / "page.html").read_text(encoding="utf-8")
 
 
 def test_written_graphs_are_read_with_their_kinds(tmp_path):

@@ -1,6 +1,7 @@
 """What type checkers say of the README's lines and of the gallery, and whether every public method is documented."""
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -53,6 +54,25 @@ def test_type_checkers_find_what_is_loaded_late():
         assert getattr(klafter, name) is not None
 
 
+@pytest.mark.parametrize("model", [m for m in CLASSES if hasattr(m, "fit")], ids=lambda model: model.__name__)
+def test_editors_know_the_fitted_attributes(model):
+    """Those that the docstring names are declared, or are properties."""
+    _, _, told = (inspect.getdoc(model) or "").partition("Attributes\n----------\n")
+    named = re.findall(r"\b[a-z]\w*_\b", "\n".join(line for line in told.splitlines() if re.match("[a-z]", line)))
+    declared = {name for each in model.__mro__ for name in [*vars(each), *vars(each).get("__annotations__", {})]}
+    assert not set(named) - declared
+
+
+def test_type_checkers_know_no_misspelt_names(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "misspelt.py").write_text("import klafter\nklafter.KLaffter\nklafter.models.LFRN\n", encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", *CHECKERS["mypy"], "misspelt.py"]
+    source = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=source).stdout
+    assert "KLaffter" in found
+    assert "LFRN" in found
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_public_method_is_documented_and_typed(method):
     text = inspect.getdoc(method) or ""
@@ -60,5 +80,6 @@ def test_every_public_method_is_documented_and_typed(method):
     assert text
     assert "return" in method.__annotations__
     assert len(arguments) == 0 or "Parameters\n---" in text
+    assert method.__annotations__["return"] in ("None", None) or "Returns\n---" in text or "Yields\n---" in text
     undescribed = [name for name in arguments if not re.search(rf"^[\w, *]*\b{name}\b.*", text, re.MULTILINE)]
     assert not undescribed

@@ -50,6 +50,10 @@ def test_pipes_devices_and_folders_are_refused_and_left_alone(tmp_path):
     with pytest.raises(OSError, match="is a pipe; name an ordinary file"):
         write_text(pipe, "new")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+    reader, writer = os.pipe()
+    with pytest.raises(OSError, match="is a pipe"):  # as /dev/stdout is, whose target has no name
+        write_text(f"/dev/fd/{writer}", "new")
+    os.close(reader), os.close(writer)
     with pytest.raises(OSError, match="is a device"):
         write_text("/dev/null", "new")
     with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):

@@ -20,7 +20,7 @@ from klafter.evaluation.saved import write_json
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "torture.json"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-SUMS = ("kills", "resumed", "cases")
+SUMS = ("kills", "restarts", "sentences", "resumed", "cases")
 
 
 class Part(NamedTuple):
@@ -35,10 +35,10 @@ PARTS = {
     "odd graphs": Part("odd_graphs", 10**9, 500),
     "determinism": Part("determinism", 10**9, 20),
     "graph files": Part("graph_files", 100_000, 2000),
-    "model files": Part("model_files", 20_000, 1000),
+    "model files": Part("model_files", 20_000, 3000),
     "checkpointed fits": Part("fits", 200, 16),
     "killed writers": Part("writers", 1000, 50),
-    "Dask clusters": Part("clusters", 40, 2),
+    "Dask clusters": Part("clusters", 100, 5),
 }
 
 

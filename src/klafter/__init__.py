@@ -7,10 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what editors and type checkers read; at run time __getattr__ does it
+    from klafter import cli as cli
+    from klafter import core as core
     from klafter import datasets as datasets
     from klafter import evaluation as evaluation
     from klafter import graph as graph
     from klafter import models as models
+    from klafter import sampling as sampling
+    from klafter import search as search
     from klafter.evaluation.compare import compare as compare
     from klafter.graph import DyadKFold, Graph, GraphFileError, as_graph, read_graph, split_dyads, write_graph
     from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, KLafterCV, ModelFileError, load
@@ -24,8 +28,8 @@ _CONTENTS = {
     "evaluation": ("compare",),
     "report": ("report",),
 }
-_HOMES = {name: room for room, names in _CONTENTS.items() for name in names}
-_ROOMS = ("graph", "core", "search", "sampling", "models", "datasets", "evaluation", "report", "cli")
+_HOMES = {name: layer for layer, names in _CONTENTS.items() for name in names}
+_LAYERS = ("graph", "core", "search", "sampling", "models", "datasets", "evaluation", "report", "cli")
 __all__ = [
     "EPM",
     "IRM",
@@ -48,13 +52,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name in _ROOMS:
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to whom a misspelt name is none
+
+    def __getattr__(name: str) -> Any:
+        if name in _HOMES:
+            return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        if name in _LAYERS:
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS])
+    return sorted([*__all__, *_LAYERS])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 import zlib
 from pathlib import Path
@@ -106,6 +107,49 @@ FILES = {
     "deep_nodes.json": lambda: b'{"nodes":' + b"[" * 100_000 + b"]" * 100_000 + b',"links":[]}',
     "bomb.txt.gz": lambda: gzip.compress(b"a b\n" * (BIG // 4), 9),
 }  # fmt: skip
+
+
+def _offset(arrays: dict[str, np.ndarray], header: dict) -> None:
+    """Counts that no generator of random numbers can draw."""
+    header["fitted"]["point_"]["draw"][2] = {"plain": 200.0}
+    header["fitted"]["draws_"]["draws"][2] = {"plain": 200.0}
+
+
+def _fitted(**parts) -> object:
+    return lambda arrays, header: header["fitted"].update(parts)
+
+
+# what is changed in the arrays and the header of a good model of counts; each once failed when a method was asked
+MODELS = {
+    "truth_values.npz": lambda arrays, header: arrays.update(
+        {"point_.sender": arrays["point_.sender"].astype(bool), "point_.receiver": arrays["point_.receiver"] > 0}
+    ),
+    "narrow.npz": lambda arrays, header: arrays.update(
+        {"finest_.affinities": arrays["finest_.affinities"].astype(np.float32)}
+    ),
+    "many_counts.npz": _offset,
+    "merged.npz": lambda arrays, header: arrays.update({"levels_.merged": np.zeros((0, 2), int)}),
+    "levels.npz": lambda arrays, header: arrays.update({"levels_.n_communities": np.array([10**6])}),
+    "names.npz": lambda arrays, header: header["fitted"]["community_names_"]["plain"].__setitem__(0, ["a"]),
+    "sociality.npz": lambda arrays, header: header["parameters"].update(sociality="x" * 50),
+    "seed.npz": lambda arrays, header: header["parameters"].update(random_state="linear"),
+    "graph.npz": _fitted(graph_={"plain": 1}),
+    "another_link.npz": _fitted(link_={"plain": "exposure"}, response_={"plain": "exposure"}),
+    "number_of_roles.npz": _fitted(n_roles_={"plain": -1}),
+    "posterior.npz": lambda arrays, header: arrays.update(
+        {"n_communities_posterior_.probability": -arrays["n_communities_posterior_.probability"]}
+    ),
+    "history.npz": lambda arrays, header: arrays.update({"history_": np.full_like(arrays["history_"], np.nan)}),
+}
+
+
+def make_model(folder: Path, name: str, good: dict[str, np.ndarray]) -> Path:
+    """A model file like a good one, of which something is changed."""
+    arrays, header = dict(good), json.loads(good["header"].tobytes())
+    MODELS[name](arrays, header)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    (folder / name).write_bytes(npz(**arrays))
+    return folder / name
 
 
 def make(folder: Path, name: str) -> Path:

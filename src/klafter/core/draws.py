@@ -97,7 +97,7 @@ class LinearDraw(NamedTuple):
         return Parts(self.offset + usual, [], [part for part in terms if part.value])
 
     def attracting(self) -> sparse.csr_array | None:
-        """Which communities draw which; None: each itself, as far as can be said without knowing what x means."""
+        """Which communities draw which; None: each itself, as far as x alone says."""
         return None
 
     def _weighed(self, covariates: Iterable[Any]) -> Iterator[tuple[float, Any]]:
@@ -158,28 +158,28 @@ def _row(memberships: Matrix, i: int) -> list[tuple[int, float]]:
 
 def _bilinear(u: Matrix, w: Matrix, i: NDArray[np.int64], j: NDArray[np.int64]) -> Floats:
     """u_i' W u_j of each pair."""
-    reach = u @ w
-    if sparse.issparse(reach):
-        return np.asarray(reach[i].multiply(u[j]).sum(axis=1), float).ravel()
-    return _row_dot(u, reach, i, j) if w.size else np.zeros(len(i))
+    effects = u @ w
+    if sparse.issparse(effects):
+        return np.asarray(effects[i].multiply(u[j]).sum(axis=1), float).ravel()
+    return _row_dot(u, effects, i, j) if w.size else np.zeros(len(i))
 
 
 def _bilinear_rows(u: Matrix, w: Matrix, rows: NDArray[np.int64]) -> Floats:
     """u_i' W u_j of all dyads of some nodes i."""
     u = sparse.csr_array(u)
-    reach = u[rows] @ w
-    return np.asarray((u @ (reach.toarray() if sparse.issparse(reach) else reach).T).T)
+    effects = u[rows] @ w
+    return np.asarray((u @ (effects.toarray() if sparse.issparse(effects) else effects).T).T)
 
 
-def _row_dot(memberships: Matrix, reach: Floats, i: NDArray[np.int64], j: NDArray[np.int64]) -> Floats:
-    """reach_i . u_j for each pair: from all of them where that is less work, else some pairs at a time."""
-    n = len(reach)
+def _row_dot(memberships: Matrix, effects: Floats, i: NDArray[np.int64], j: NDArray[np.int64]) -> Floats:
+    """effects_i . u_j for each pair: from all of them where that is less work, else some pairs at a time."""
+    n = len(effects)
     if n * n <= MANY * len(i):
-        return np.asarray((memberships @ reach.T)[j, i])
+        return np.asarray((memberships @ effects.T)[j, i])
     out = np.empty(len(i))
     for start in range(0, len(i), AT_ONCE):
         part = slice(start, start + AT_ONCE)
         rows = memberships[j[part]]
         dense = rows.toarray() if sparse.issparse(rows) else rows
-        out[part] = np.einsum("mk,mk->m", reach[i[part]], dense)
+        out[part] = np.einsum("mk,mk->m", effects[i[part]], dense)
     return out

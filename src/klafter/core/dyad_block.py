@@ -1,4 +1,4 @@
-"""Blocks: the dyads between two communities, which one entry of W reaches.
+"""Blocks: the dyads between two communities, that one entry of W enters.
 
 The rows of one community's members are loaded once; every weight of that community then reads its dyads there, and
 moves them when it moves.
@@ -33,7 +33,7 @@ def largest_size(ws):
 
 @inner
 def new_block(size, n):
-    """Room for the rows of so many members."""
+    """Arrays for the rows of so many members."""
     return Block(np.empty((size, n)), np.empty((size, n)), np.empty((size, n)), np.empty((size, n)))
 
 

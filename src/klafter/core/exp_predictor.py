@@ -121,7 +121,7 @@ def all_exp_safe(ws):
 
 @bare
 def sum_exp_losses(ws, e):
-    """The loss over all dyads, from their odds; e is room for a row."""
+    """The loss over all dyads, from their odds; e is scratch space for a row."""
     total = 0.0
     for i in range(ws.n):
         first = 0 if ws.directed else i + 1

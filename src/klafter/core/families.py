@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from klafter.core.responses import CLIP, RESPONSES, Response, bernoulli_response
+from klafter.core.responses import CLIP, MOST, RESPONSES, Response, bernoulli_response
 from klafter.jit.decorators import kernel
 
 BERNOULLI, POISSON, GAUSSIAN, EXPOSURE, CLOGLOG = 0, 1, 2, 3, 4
@@ -127,7 +127,7 @@ class Family:
     responds: Response | None = None  # the response, where ``core.responses`` has none of this name
 
     def __post_init__(self) -> None:
-        """Refuse a code whose loss or derivatives nobody wrote."""
+        """Refuse a code whose loss or derivatives are missing."""
         for formula in (loss, slope, curvature):
             if np.isnan([getattr(formula, "py_func", formula)(self.law(), y, 0.5) for y in (0.0, 1.0)]).any():
                 raise ValueError(
@@ -169,7 +169,7 @@ FAMILIES = {
         Family(
             "poisson", POISSON, "log", "0, 1, 2, ...", _is_count,
             f'Use family="gaussian" for real values, or {BINARIZE}.',
-            exponential=True, linear_links=True, most=1e9,
+            exponential=True, linear_links=True, most=MOST,
         ),
         Family(
             "gaussian", GAUSSIAN, "identity", "real numbers", lambda y: True,

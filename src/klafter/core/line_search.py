@@ -1,6 +1,6 @@
 """Lines: one parameter moves, its dyads follow. Every weight, sociality and coefficient is fitted or drawn along one.
 
-A parameter theta reaches dyads t with x_t + c_t delta when it moves by delta, so along the line
+A parameter theta enters dyads t with x_t + c_t delta when it moves by delta, so along the line
     phi(delta) = sum_t loss(y_t, x_t + c_t delta) + precision (theta + delta)^2 / 2,
 convex in delta. Descent takes its minimum, a sampler a slice of exp(-phi): the same function at temperature 0 and 1.
 """
@@ -18,7 +18,7 @@ HALVINGS = 12  # of a Newton step before it is given up
 
 
 class Line(NamedTuple):
-    """The dyads that one parameter reaches: room for them, of which the first ``Span.size`` entries count."""
+    """The dyads that one parameter enters; of these arrays the first ``Span.size`` entries count."""
 
     x: np.ndarray
     e: np.ndarray  # e^x, all that the Bernoulli family reads when ``Span.ones`` is known
@@ -62,7 +62,7 @@ def put(line, m, x, e, y, c):
 
 @bare
 def gather_row(law, row, links, i, y, line):
-    """The observed dyads of node i's row; y is room of zeros. A Bernoulli dyad not observed has e = 0, and may stay."""
+    """The observed dyads of node i's row; y begins as zeros. A Bernoulli dyad not observed has e = 0, and may stay."""
     size, linear = 0, 0.0
     for t in range(links.start[i], links.start[i + 1]):
         linear += links.value[t]

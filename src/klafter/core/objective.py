@@ -41,7 +41,7 @@ def sum_losses(ws):
 
 @bare
 def sum_prices(ws):
-    """The prior terms of Q: of communities, of W between those that live, and of the other parameters."""
+    """The prior terms of Q: of communities, of W between those that have members, and of the other parameters."""
     priors, total = ws.priors, 0.5 * ws.priors.offset * ws.offset[0] ** 2 + cover_price(ws)
     for k in range(ws.z.shape[0]):
         if ws.size[k] > 0:
@@ -59,7 +59,7 @@ def sum_prices(ws):
 
 @bare
 def column_weight_price(ws, k):
-    """T |W|^2 / (2 sw^2) over the free entries between community k and the living ones."""
+    """T |W|^2 / (2 sw^2) over the free entries between community k and those that have members."""
     total = 0.5 * ws.priors.diagonal * ws.w[k, k] ** 2
     for m in range(ws.w.shape[0]):
         if m != k and ws.size[m] > 0:
@@ -104,7 +104,7 @@ def next_gain(ws, i, first, thresholds):
 
 @bare
 def flip_gain(ws, i, k, thresholds):
-    """Fall of Q when z_ik flips; ``thresholds`` is room for K numbers."""
+    """Fall of Q when z_ik flips; ``thresholds`` is scratch space, (K,)."""
     thresholds[k] = -np.inf
     return next_gain(ws, i, k, thresholds)[1]
 

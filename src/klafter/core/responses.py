@@ -13,6 +13,7 @@ from scipy.special import expit, gammaln, ndtr, xlogy
 
 Formula: TypeAlias = Callable[..., Any]  # of numbers and of arrays
 
+MOST = 1e9  # a count, also one that is drawn: no larger one is fitted
 CLIP = 300.0  # of x in e^x: far beyond certainty, and two such factors do not overflow
 
 
@@ -51,7 +52,7 @@ def _poisson(rate: Formula, inverse: Formula | None = None) -> Response:
     return Response(
         mean=rate,
         probability=lambda x, precision=1.0: -np.expm1(-rate(x)),
-        draw=lambda x, rng, precision=1.0: rng.poisson(rate(x)).astype(float),
+        draw=lambda x, rng, precision=1.0: rng.poisson(np.minimum(rate(x), MOST)).astype(float),
         log_density=lambda y, x, precision=1.0: xlogy(y, rate(x)) - rate(x) - gammaln(y + 1),
         logarithmic=inverse is None,
         inverse=inverse,

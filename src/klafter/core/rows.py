@@ -60,7 +60,7 @@ def each_rise(law, row, links, i, steps, k, d):
 
 @bare
 def nonlink_loss(law, row, first):
-    """sum over observed j >= first of loss(0, x_j); 0 where the family does not split, and nobody asks."""
+    """sum over observed j >= first of loss(0, x_j); 0 where the family does not split, and it is not used."""
     x, e, seen = row.x[first:], row.e[first:], row.seen[first:]
     if law.logistic and row.base[1] == 0.0:
         return log_sum(e)
@@ -217,7 +217,7 @@ def x_of(law, row, j):
 
 @bare
 def load_rows(ws, i):
-    """Both rows of node i, in the workspace's own room."""
+    """Both rows of node i, in the arrays of the workspace."""
     load_row(ws, i, ws.out)
     if ws.directed:
         load_row(ws, i, ws.into)

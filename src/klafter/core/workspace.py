@@ -1,4 +1,4 @@
-"""What kernels look at: the arrays of problem and state side by side, and what is derived from them.
+"""The workspace of kernels: the arrays of problem and state side by side, and what is derived from them.
 
 Kernels receive one reference to a struct of these. As nested tuples, every call would hand over and count fifty arrays
 one by one, and most of the time would go there, in running and even more in compiling.
@@ -66,7 +66,7 @@ class Fields(NamedTuple):
     exp_sender: np.ndarray  # (n,): e^s
     exp_receiver: np.ndarray
     max_effect: np.ndarray  # (K,): no effect of k is larger in size
-    out: Row  # room for one node's dyads, outgoing and incoming
+    out: Row  # one node's dyads, outgoing and incoming
     into: Row
 
 

@@ -93,6 +93,10 @@ DATASETS = {
 def list_datasets() -> list[DatasetInfo]:
     """All real data sets, those that need no download first.
 
+    Returns
+    -------
+    list of DatasetInfo
+
     Examples
     --------
     >>> [info.name for info in list_datasets()][:2]
@@ -103,6 +107,17 @@ def list_datasets() -> list[DatasetInfo]:
 
 def load_dataset(name: str, *, data_home=None) -> Graph:
     """A data set by its name in the table.
+
+    Parameters
+    ----------
+    name : str
+        One of those of ``list_datasets()``.
+    data_home : path, optional
+        The folder of downloads; default: ``KLAFTER_DATA``, or the user's cache folder.
+
+    Returns
+    -------
+    Graph
 
     Examples
     --------

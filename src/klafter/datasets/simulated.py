@@ -90,6 +90,17 @@ def make_irm(
     truth : Truth
         ``parameters.affinities`` is eta.
 
+    Parameters
+    ----------
+    n, k : int
+        Nodes and blocks.
+    a, b : float
+        Of the Beta distribution of link probabilities.
+    directed : bool
+        Whether links have a direction.
+    random_state : int, optional
+        Seed.
+
     Examples
     --------
     >>> graph, truth = make_irm(n=50, k=3, random_state=0)

@@ -35,14 +35,29 @@ class Truth:
 
     @property
     def n_communities(self) -> int:
+        """How many communities there are."""
         return self.memberships.shape[1]
 
     def communities(self) -> list[set[int]]:
-        """The members of each community, as sets of rows."""
+        """The members of each community, as sets of rows.
+
+        Returns
+        -------
+        list of sets
+        """
         columns = sparse.csc_array(self.memberships)
         return [set(rows.tolist()) for rows in np.split(columns.indices, columns.indptr[1:-1])]
 
     def predict_proba(self, pairs) -> np.ndarray:
-        """The true probability of a link for each of (m, 2) pairs: what no model can beat."""
+        """The true probability of a link for each of (m, 2) pairs: what no model can beat.
+
+        Parameters
+        ----------
+        pairs : (m, 2) integer array of rows
+
+        Returns
+        -------
+        (m,) array
+        """
         x = self.parameters.predictor(np.asarray(pairs).reshape(-1, 2))
         return RESPONSES[self.response].probability(x, precision=self.precision)

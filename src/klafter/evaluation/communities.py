@@ -57,6 +57,15 @@ def community_measures(truth, found, n_nodes: int | None = None) -> dict[str, fl
 def average_f1(truth, found) -> float:
     """Average F1 (Yang and Leskovec 2013): each community with its best match, averaged both ways.
 
+    Parameters
+    ----------
+    truth, found : lists of sets, or (n, K) arrays of 0/1
+        Two covers of the same nodes.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> average_f1([{1, 2, 3}, {3, 4, 5}], [{1, 2, 3}])
@@ -68,6 +77,15 @@ def average_f1(truth, found) -> float:
 def matched_f1(truth, found) -> float:
     """Mean F1 under the best one-to-one matching; communities left over count 0.
 
+    Parameters
+    ----------
+    truth, found : lists of sets, or (n, K) arrays of 0/1
+        Two covers of the same nodes.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> matched_f1([{1, 2, 3}, {3, 4, 5}], [{1, 2, 3}])
@@ -78,6 +96,17 @@ def matched_f1(truth, found) -> float:
 
 def onmi(truth, found, n_nodes: int | None = None) -> float:
     """Overlapping normalised mutual information, normalised by the larger entropy (McDaid, Greene, Hurley 2011).
+
+    Parameters
+    ----------
+    truth, found : lists of sets, or (n, K) arrays of 0/1
+        Two covers of the same nodes.
+    n_nodes : int, optional
+        How many nodes there are; default: those of the covers.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -92,6 +121,17 @@ def omega_index(truth, found, n_nodes: int | None = None) -> float:
 
     Takes time with the number of pairs of nodes inside communities.
 
+    Parameters
+    ----------
+    truth, found : lists of sets, or (n, K) arrays of 0/1
+        Two covers of the same nodes.
+    n_nodes : int, optional
+        How many nodes there are; default: those of the covers.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> omega_index([{0, 1}, {2, 3}], [{2, 3}, {0, 1}])
@@ -102,6 +142,16 @@ def omega_index(truth, found, n_nodes: int | None = None) -> float:
 
 def coverage(cover, n_nodes: int | None = None) -> float:
     """Share of nodes that are in at least one community.
+
+    Parameters
+    ----------
+    cover : list of sets, or (n, K) array of 0/1
+    n_nodes : int, optional
+        How many nodes there are; default: those of the covers.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -114,6 +164,15 @@ def coverage(cover, n_nodes: int | None = None) -> float:
 
 def stability(covers) -> float:
     """Mean average F1 between all pairs of covers, such as those of several restarts: 1 when all agree.
+
+    Parameters
+    ----------
+    covers : list of covers
+        Each a list of sets, or an (n, K) array of 0/1.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

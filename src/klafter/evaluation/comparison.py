@@ -54,11 +54,35 @@ class Comparison:
         return rows
 
     def values(self, model: str, measure: str = "roc_auc") -> dict[int, float]:
-        """The measure of a model on each split."""
+        """The measure of a model on each split.
+
+        Parameters
+        ----------
+        model : str
+            Its name in the table.
+        measure : str
+            Which column.
+
+        Returns
+        -------
+        dict of split to value
+        """
         return {r["split"]: r[measure] for r in self.records if r["model"] == model}
 
     def difference(self, model: str, other: str, measure: str = "roc_auc") -> tuple[float, float]:
         """Mean of model minus other over the splits that both have, and its standard error.
+
+        Parameters
+        ----------
+        model, other : str
+            Their names in the table.
+        measure : str
+            Which column.
+
+        Returns
+        -------
+        (float, float)
+            The mean over splits, and its standard error.
 
         Examples
         --------
@@ -78,7 +102,17 @@ class Comparison:
         return row
 
     def cells(self, measures: Sequence[str] | None = None) -> list[list[str]]:
-        """The table as text, header first; of some measures, or of all."""
+        """The table as text, header first; of some measures, or of all.
+
+        Parameters
+        ----------
+        measures : sequence of str, optional
+            Which columns; default: all.
+
+        Returns
+        -------
+        list of rows of text
+        """
         shown = MEASURES if measures is None else measures
         header = ["model", *(TITLES[m] for m in shown), "AUC against the best"]
         cells = [
@@ -92,13 +126,28 @@ class Comparison:
         return [header, *cells]
 
     def to_markdown(self) -> str:
-        """The table in Markdown."""
+        """The table in Markdown.
+
+        Returns
+        -------
+        str
+        """
         header, *body = [[cell.replace("|", "\\|") for cell in row] for row in self.cells()]
         lines = [_bar(header), _bar(["---", *["---:"] * (len(header) - 1)]), *map(_bar, body)]
         return "\n".join(([self.title, ""] if self.title else []) + lines) + "\n"
 
     def to_json(self, path=None) -> str:
-        """The rows and the records as JSON text, written to a file if a path is given."""
+        """The rows and the records as JSON text, written to a file if a path is given.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write it to as well.
+
+        Returns
+        -------
+        str
+        """
         content = {"title": self.title, "rows": self.rows, "records": list(self.records)}
         if path is not None:
             write_json(path, content)

@@ -70,6 +70,19 @@ def _slope(links: np.ndarray, p: np.ndarray) -> float:
 def precision_at(values, scores, n: int) -> float:
     """Share of links among the n highest scores, averaged over the orders of tied ones.
 
+    Parameters
+    ----------
+    values : (m,) array
+        1 where there is a link.
+    scores : (m,) array
+        Higher where one is likelier.
+    n : int
+        How many of the highest.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> precision_at([1, 0, 1, 0], [0.9, 0.1, 0.4, 0.4], 2)

@@ -111,6 +111,18 @@ def check_protocol(protocol: str, splits: int | Sequence) -> None:
 def degree_corrected_auc(degrees: np.ndarray, pairs: np.ndarray, values: np.ndarray, scores: np.ndarray) -> float:
     """AUC with each non-link counted by the product of its degrees: what non-links drawn by degrees give on average.
 
+    Parameters
+    ----------
+    degrees : (n,) array
+        Of the nodes.
+    pairs : (m, 2) integer array of rows
+    values, scores : (m,) arrays
+        Link values, and numbers that are higher where a link is likelier.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> pairs = np.array([[0, 1], [0, 2], [1, 2]])

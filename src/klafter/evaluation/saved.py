@@ -44,7 +44,7 @@ class Saved(dict):
         return self.path.with_name(f"{self.path.name}.{hashlib.sha256(key.encode()).hexdigest()[:8]}.ckpt")
 
 
-def code_digest(rooms: tuple[str, ...] = ("core", "search", "sampling", "prediction", "models")) -> str:
+def code_digest(layers: tuple[str, ...] = ("core", "search", "sampling", "prediction", "models")) -> str:
     """What the sources that decide a fit and its predictions are, in short: measurements name the code they are of.
 
     Examples
@@ -53,7 +53,7 @@ def code_digest(rooms: tuple[str, ...] = ("core", "search", "sampling", "predict
     8
     """
     home, found = Path(__file__).parents[1], hashlib.sha256()
-    for path in sorted(path for room in rooms for path in (home / room).rglob("*.py")):
+    for path in sorted(path for layer in layers for path in (home / layer).rglob("*.py")):
         found.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
     return found.hexdigest()[:8]
 

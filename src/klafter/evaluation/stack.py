@@ -42,7 +42,17 @@ class Stack(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from the visible links of a graph."""
+        """Learn from the visible links of a graph.
+
+        Parameters
+        ----------
+        X : Graph, or anything that ``as_graph`` takes
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
         self.graph_ = as_graph(X)
         rng = np.random.default_rng(self.random_state)
         links, nonlinks = visible_links(self.graph_, rng), visible_nonlinks(self.graph_, rng)
@@ -62,7 +72,16 @@ class Stack(BaseEstimator):
         return self
 
     def predict_proba(self, pairs: Any) -> np.ndarray:
-        """Probability that each pair is linked."""
+        """Probability that each pair is linked.
+
+        Parameters
+        ----------
+        pairs : (m, 2) integer array of rows, or list of pairs of labels
+
+        Returns
+        -------
+        (m,) array
+        """
         features = _features(self.graph_, self.graph_.pair_indices(pairs))
         votes = [np.clip(learner.predict_proba(features)[:, 1], 1e-5, 1 - 1e-5) for learner in self.learners_]
         return np.asarray(expit(np.mean(logit(votes), axis=0)))

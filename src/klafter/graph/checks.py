@@ -20,7 +20,10 @@ def square(matrix: Any) -> sparse.csr_array:
         raise ValueError("Complex data not supported: links are real numbers. Pass matrix.real, or its modulus.")
     if matrix.ndim == 0:
         kind = type(matrix.item()).__name__
-        raise ValueError(f"A network is a Graph, a square matrix, a networkx graph or a pandas table; this is {kind}.")
+        raise ValueError(
+            "A network is a Graph, a square matrix, a graph of networkx or igraph, or a table of pandas, polars or "
+            f"Arrow; this is {kind}."
+        )
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"A graph needs a square array of links; this one has shape {matrix.shape}.")
     return narrow(sparse.csr_array(matrix, dtype=float))
@@ -43,7 +46,10 @@ def narrow(csr: sparse.csr_array) -> sparse.csr_array:
 def clean_links(links: sparse.csr_array, directed: bool) -> sparse.csr_array:
     """No diagonal, no stored zeros; both directions when undirected."""
     if not np.isfinite(links.data).all():
-        raise ValueError("Links need finite values; this graph has NaN or infinity. Pass unobserved dyads as hidden=.")
+        raise ValueError(
+            "Links need finite values; this graph has NaN or infinity. Pass unobserved dyads as hidden=numpy.isnan(X), "
+            "and 0 in their place."
+        )
     links = tidy(off_diagonal(links))
     return links if directed else tidy(_symmetric(links))
 

@@ -44,6 +44,10 @@ def as_graph(
         kinds becomes two nodes. A table of two or three columns without names down its side, or with source and
         target, is a list. A networkx graph says so itself by the node attribute ``bipartite``, an igraph by ``type``.
 
+    Returns
+    -------
+    Graph
+
     Examples
     --------
     >>> as_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]))
@@ -74,6 +78,8 @@ def _convert(X: Any, directed: bool | None) -> Graph:
         return _from_table(X, directed)
     if hasattr(X, "to_pandas"):  # polars and Arrow
         return _from_table(_as_pandas(X), directed)
+    if hasattr(X, "collect_schema"):
+        raise ValueError(f"A {type(X).__name__} holds no links yet. Use klafter.as_graph(X.collect()).")
     return _from_matrix(X, directed)
 
 
@@ -82,12 +88,15 @@ def is_foreign_graph(X: Any) -> bool:
     return (hasattr(X, "is_directed") and hasattr(X, "adjacency")) or _is_igraph(X)
 
 
-def without_weights(graph: Graph) -> Graph:
-    """The graph with every link 1, and a note where that lost something."""
+def without_weights(graph: Graph, counted: bool = True) -> Graph:
+    """The graph with every link 1, and a note where that lost something: who counts it, or that the model does not."""
     values = graph.links.data
     if not len(values) or (values == 1).all():
         return graph
-    note = f"The links' weights from {values.min():g} to {values.max():g} are ignored; family='poisson' counts them."
+    cure = "family='poisson' counts them" if counted else "KLafter(family='poisson') counts them"
+    low, high = values.min(), values.max()
+    some = f"weights of {low:g}" if low == high else f"weights from {low:g} to {high:g}"
+    note = f"The links' {some} are ignored; {cure}."
     log.warning(note)
     return graph.binarize().replace(notes=(*graph.notes, note))
 

@@ -93,7 +93,19 @@ class Graph(PossiblePairs):
 
     @classmethod
     def trusted(cls, links: sparse.csr_array, hidden: sparse.csr_array, **parts: Any) -> Graph:
-        """A graph of parts that are as the constructor would leave them; nothing is looked at again."""
+        """A graph of parts that are as the constructor would leave them; nothing is looked at again.
+
+        Parameters
+        ----------
+        links, hidden : csr_array
+            Symmetric where undirected, without a diagonal or stored zeros.
+        **parts
+            All others of the constructor.
+
+        Returns
+        -------
+        Graph
+        """
         graph = object.__new__(cls)
         graph.__dict__.update(parts, links=checks.freeze(links), hidden=checks.freeze(hidden))
         return graph
@@ -116,6 +128,7 @@ class Graph(PossiblePairs):
 
     @property
     def n_nodes(self) -> int:
+        """Nodes, of both kinds where there are two."""
         return int(self.links.shape[0])
 
     @property
@@ -125,6 +138,7 @@ class Graph(PossiblePairs):
 
     @property
     def n_hidden(self) -> int:
+        """Hidden dyads, each undirected one counted once."""
         return int(self.hidden.nnz) if self.directed else int(self.hidden.nnz) // 2
 
     @property
@@ -147,6 +161,10 @@ class Graph(PossiblePairs):
         Parameters
         ----------
         node : label, or number when the graph has no labels
+
+        Returns
+        -------
+        int
         """
         node = node.item() if isinstance(node, np.generic) else node
         if self.labels is not None:
@@ -166,6 +184,10 @@ class Graph(PossiblePairs):
         ----------
         i : int
             The row.
+
+        Returns
+        -------
+        label, or int
         """
         if self.labels is None:
             return int(i)
@@ -178,6 +200,10 @@ class Graph(PossiblePairs):
         Parameters
         ----------
         pairs : (m, 2) integer array of rows, or a list or a table of pairs of labels
+
+        Returns
+        -------
+        (m, 2) integer array
         """
         if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "iu":
             return self._check_rows(pairs)
@@ -209,6 +235,10 @@ class Graph(PossiblePairs):
         Parameters
         ----------
         pairs : (m, 2) integer array of rows, list of pairs of labels, or (n, n) pattern
+
+        Returns
+        -------
+        Graph
         """
         if not _is_pattern(pairs, self.n_nodes):
             pairs = self.pair_indices(pairs)
@@ -222,11 +252,20 @@ class Graph(PossiblePairs):
         ----------
         **changes
             Some of links, directed, hidden, labels, attributes, covariates, kinds, notes.
+
+        Returns
+        -------
+        Graph
         """
         return Graph(**{**{name: getattr(self, name) for name in _PARTS}, **changes})
 
     def binarize(self) -> Graph:
-        """Every link with value 1."""
+        """Every link with value 1.
+
+        Returns
+        -------
+        Graph
+        """
         links = self.links.copy()
         links.data[:] = 1.0
         return self.replace(links=links)
@@ -235,6 +274,10 @@ class Graph(PossiblePairs):
         """The undirected graph that links two nodes when either named the other, with the larger of two values.
 
         A dyad is hidden when either direction was; covariates are averaged.
+
+        Returns
+        -------
+        Graph
         """
         high, low = self.links.maximum(self.links.T), self.links.minimum(self.links.T)
         return self.replace(

@@ -66,7 +66,7 @@ class PossiblePairs:
         return np.asarray(side[pairs[:, 0]] != side[pairs[:, 1]])
 
     def check_possible(self, pairs: np.ndarray) -> np.ndarray:
-        """The same pairs of rows; refused if one of a two-mode graph lies within a kind.
+        """The same pairs of rows; refused if one is a node and itself, or of a two-mode graph lies within a kind.
 
         Parameters
         ----------
@@ -77,8 +77,10 @@ class PossiblePairs:
         (m, 2) integer array
         """
         possible = self.is_possible(pairs)
-        if self.kinds is not None and not possible.all():
+        if not possible.all():
             i, j = pairs[int(np.argmin(possible))]
+            if self.kinds is None or i == j:
+                raise ValueError(f"A node has no link with itself; {self.label(i)!r} is there twice. Name two nodes.")
             raise ValueError(
                 f"Only pairs across kinds can be linked; {self.label(i)!r} and {self.label(j)!r} are both "
                 f"{str(self.kinds[i])!r}. Ask about {' and '.join(self.kind_names)}."
@@ -91,7 +93,12 @@ class PossiblePairs:
         return "two-mode" if self.kinds is not None else "directed" if self.directed else "undirected"
 
     def count_nodes(self) -> str:
-        """The number of nodes, of each kind if there are two, in words."""
+        """The number of nodes, of each kind if there are two, in words.
+
+        Returns
+        -------
+        str
+        """
         if self.second_kind is None or not self.n_nodes:
             return f"{self.n_nodes:,} nodes"
         n_second, (first, second) = int(self.second_kind.sum()), self.kind_names
@@ -114,6 +121,10 @@ class PossiblePairs:
             What rows and columns are.
         **parts
             Others of the constructor; nodes are numbered rows first.
+
+        Returns
+        -------
+        Graph
 
         Examples
         --------

@@ -131,6 +131,10 @@ class DyadKFold:
         Parameters
         ----------
         X, y, groups : ignored
+
+        Returns
+        -------
+        int
         """
         return self.n_splits
 
@@ -144,6 +148,11 @@ class DyadKFold:
             Link values of pairs, as ``LinkClassifier`` takes them. Folds are then arrays of the numbers of pairs, as
             scikit-learn's are; both orders of a pair are in one fold, and folds have equal shares of the links.
         groups : ignored
+
+        Yields
+        ------
+        train, held
+            A Graph and a ``Held``; of pairs two arrays of their numbers.
         """
         if not isinstance(self.n_splits, Integral) or self.n_splits < 2:
             raise ValueError(f"DyadKFold needs n_splits to be a whole number, 2 or more; this is {self.n_splits!r}.")

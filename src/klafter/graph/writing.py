@@ -89,7 +89,7 @@ def check_place(path: str | os.PathLike[str]) -> tuple[Path, int | None]:
     """
     try:
         target = Path(os.path.realpath(path))
-        found = target.stat() if os.path.lexists(target) else None
+        found = os.stat(path) if os.path.exists(path) or os.path.lexists(target) else None  # /dev/stdout leads nowhere
     except OSError as error:
         raise _sentence(path, error) from error
     if found is not None and not stat.S_ISREG(found.st_mode):

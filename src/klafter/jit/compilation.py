@@ -81,18 +81,18 @@ def announce_compilation(seconds: float = 1.5):
 
 @contextmanager
 def interrupts_wait():
-    """Ctrl-C is heard at the end: inside LLVM and its callbacks it is forgotten or crashes. Asked twice, at once."""
+    """Ctrl-C is handled at the end: inside LLVM and its callbacks it is lost or crashes. Asked twice, at once."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
-    heard: list[tuple] = []
+    received: list[tuple] = []
 
     def note(number, frame):
-        heard.append((number, frame))
-        if len(heard) > 1:
+        received.append((number, frame))
+        if len(received) > 1:
             with suppress(KeyboardInterrupt):
-                before(*heard[0])
+                before(*received[0])
             before(number, frame)
 
     signal.signal(signal.SIGINT, note)
@@ -100,5 +100,5 @@ def interrupts_wait():
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        if len(heard) == 1:
-            before(*heard[0])
+        if len(received) == 1:
+            before(*received[0])

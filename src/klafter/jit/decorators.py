@@ -36,7 +36,7 @@ def inner(function):
 
 
 def _compiled(dispatcher):
-    dispatcher.targetoptions["no_cfunc_wrapper"] = True  # an entry from C, which nobody uses
+    dispatcher.targetoptions["no_cfunc_wrapper"] = True  # an entry from C, never used
     dispatcher.compile = partial(_undisturbed, dispatcher.compile)
     dispatcher.get_call_template = partial(_typed_by_kind, dispatcher.get_call_template)
     return dispatcher

@@ -1,7 +1,7 @@
 """How kernels that only other kernels call are compiled: typed and lowered, and left to their callers from there.
 
 Numba optimises every function together with all that it calls, and makes machine code of it, at every level of calls
-again. What nobody calls from Python needs neither: it is optimised and becomes machine code inside of its callers.
+again. What is never called from Python needs neither: it is optimised and becomes machine code inside of its callers.
 """
 
 from numba.core.codegen import JITCodeLibrary

@@ -53,10 +53,12 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return getattr(import_module(_HOMES.get(name, f"{__name__}.{name.lower()}")), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to whom a misspelt name is none
+
+    def __getattr__(name: str) -> Any:
+        if name in __all__:
+            return getattr(import_module(_HOMES.get(name, f"{__name__}.{name.lower()}")), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

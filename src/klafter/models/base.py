@@ -89,7 +89,7 @@ class NetworkModel(Predictions, Communities):
             X = self._validate_matrix(X)
         graph = as_graph(X, hidden=hidden, covariates=covariates)
         if is_foreign_graph(X) and getattr(self, "family", "bernoulli") == "bernoulli":
-            graph = without_weights(graph)
+            graph = without_weights(graph, "family" in self.get_params(deep=False))
         check_running(self)
         self._check_parameters(graph)
         with (
@@ -108,7 +108,7 @@ class NetworkModel(Predictions, Communities):
         if isinstance(X, (list, tuple, np.ndarray)):
             from sklearn.utils.validation import validate_data
 
-            _refuse_names(X)
+            _refuse_pairs(X)
             # of NaN a graph says more: what nobody observed is hidden
             finite = {"ensure_all_finite": False}
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2, **finite)
@@ -116,6 +116,7 @@ class NetworkModel(Predictions, Communities):
                 raise ValueError(
                     f"A network needs a square matrix of links; this one has shape {X.shape}. If rows and columns are "
                     "two kinds of nodes, use klafter.Graph.from_biadjacency(X)."
+                    + (" If every row is a link, use networkx.Graph(X.tolist())." if X.shape[1] == 2 else "")
                 )
         return X
 
@@ -130,6 +131,8 @@ class NetworkModel(Predictions, Communities):
         """The root of all randomness of a fit."""
         if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
             return np.random.SeedSequence(self.random_state)
+        if isinstance(self.random_state, np.random.Generator):
+            return np.random.SeedSequence(int(self.random_state.integers(2**31)))
         return np.random.SeedSequence(check_random_state(self.random_state).randint(2**31))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -156,10 +159,12 @@ class NetworkModel(Predictions, Communities):
         raise NotImplementedError
 
 
-def _refuse_names(X: Any) -> None:
-    """A list of pairs of names looks like a matrix of text."""
+def _refuse_pairs(X: Any) -> None:
+    """A list of pairs of names looks like a matrix of text, two pairs of numbers like a matrix of two nodes."""
     first = X[0] if len(X) else ()
-    if isinstance(X, (list, tuple)) and isinstance(first, (list, tuple)) and any(isinstance(v, str) for v in first):
+    if not isinstance(X, (list, tuple)) or not isinstance(first, (list, tuple)):
+        return
+    if any(isinstance(v, str) for v in first) or (isinstance(first, tuple) and len(first) == 2):
         raise ValueError(
             f"A network is a matrix of links, not a list of pairs such as {first!r}. "
             "Use pandas.DataFrame(pairs, columns=['source', 'target']) or networkx.Graph(pairs)."

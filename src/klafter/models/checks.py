@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+SOURCES = (type(None), np.random.RandomState, np.random.Generator, type(np.random))  # of seeds; the last as in sklearn
+
 
 def _refuse(model: object, name: str, rule: str) -> NoReturn:
     raise ValueError(f"{type(model).__name__} needs {name} to be {rule}; it is {getattr(model, name)!r}.")
@@ -48,7 +50,9 @@ def check_running(model: object) -> None:
     jobs, seed = getattr(model, "n_jobs", None), getattr(model, "random_state", None)
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, Integral) or jobs == 0):
         _refuse(model, "n_jobs", "a whole number from 1, -1 for all cores, or None for one")
-    if isinstance(seed, bool) or (isinstance(seed, Real) and (not isinstance(seed, Integral) or int(seed) < 0)):
+    if isinstance(seed, SOURCES):
+        return
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
         _refuse(model, "random_state", "a whole number of at least 0 or None")
 
 

@@ -37,6 +37,10 @@ class Communities(Exports):
             How many communities to show: one of those of ``levels()``. Default: ``memberships_``.
         threshold : float, optional
             Members are instead those whose ``membership_proba_`` is at least this; some communities may have none.
+
+        Returns
+        -------
+        list of sets, in the order of the columns of ``memberships_``
         """
         check_is_fitted(self, "memberships_")
         found = self.memberships_ if level is None else at_level(self.levels(), level)
@@ -62,6 +66,10 @@ class Communities(Exports):
 
         Of the communities that it holds the most probable one; a node in none is where it would go first. Without
         communities all are in 0.
+
+        Returns
+        -------
+        dict of label to number
         """
         return {self.graph_.label(i): int(k) for i, k in enumerate(self.labels_)}
 
@@ -85,7 +93,12 @@ class Communities(Exports):
         return first_choices(self.graph_, self.memberships_, self.membership_proba_)
 
     def unassigned(self) -> set[Any]:
-        """Nodes in no community: sociality alone explains them. ``first_choices()`` says where they would go."""
+        """Nodes in no community: sociality alone explains them. ``first_choices()`` says where they would go.
+
+        Returns
+        -------
+        set of labels
+        """
         check_is_fitted(self, "memberships_")
         alone = np.asarray(self.memberships_.sum(axis=1)).ravel() == 0
         return {self.graph_.label(int(i)) for i in np.flatnonzero(alone)}
@@ -95,6 +108,10 @@ class Communities(Exports):
 
         Of models that know one cover only, that one. On the sparse engine they are worked out when they are first
         asked for; of large networks the finest is followed by the coarsest ones alone.
+
+        Returns
+        -------
+        list of Level(n_communities, score, merged, memberships, shown)
         """
         check_is_fitted(self, "memberships_")
         if (packed := self._packed_levels()) is not None:
@@ -110,6 +127,10 @@ class Communities(Exports):
         ----------
         n_communities : int
             How many communities the level has.
+
+        Returns
+        -------
+        The model itself where that level is shown, else a copy.
         """
         levels = self.levels()
         t = find_level(levels, n_communities)
@@ -139,6 +160,10 @@ class Communities(Exports):
         ----------
         level : float
             Between 0 and 1; as much is left out below as above.
+
+        Returns
+        -------
+        (int, int)
         """
         check_is_fitted(self, "memberships_")
         if not 0 < level < 1:

@@ -218,6 +218,10 @@ class KLafterCV(NetworkModel):
         ----------
         n_communities : int
             How many communities the level has.
+
+        Returns
+        -------
+        KLafter
         """
         check_is_fitted(self, "best_estimator_")
         return cast(KLafter, self.best_estimator_.at_level(n_communities))

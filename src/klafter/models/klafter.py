@@ -122,6 +122,17 @@ class KLafter(DenseFit, SparseFit):
     blend_weights_ : (3,) array
         a, b, c of  log odds = a + b model + c expert,  where refits have learned them (structure="auto").
     labels_in_ : array or None
+    labels_ : (n,) array
+        One community for each node, see ``partition``.
+    stability_ : (K,) array or None
+        How well each community was found again by the other restarts.
+    graph_ : Graph
+        The network of the fit.
+    notes_ : list of str
+        What the fit decided or warns of, in sentences.
+    converged_ : bool
+        Whether the restart that gave the communities ended before ``max_iter``.
+    fit_seconds_ : float
 
     Examples
     --------
@@ -131,6 +142,11 @@ class KLafter(DenseFit, SparseFit):
     >>> model.n_communities_ >= 2
     True
     """
+
+    converged_: bool
+    prior_: str
+    attribute_effects_: dict[str, Any]
+    blend_weights_: np.ndarray
 
     def __init__(
         self,
@@ -191,6 +207,10 @@ class KLafter(DenseFit, SparseFit):
             How many it starts with.
         **options
             Further parameters of ``PaperKLafter``.
+
+        Returns
+        -------
+        PaperKLafter
         """
         return PaperKLafter(penalty=penalty, n_communities=n_communities, **options)
 
@@ -198,7 +218,8 @@ class KLafter(DenseFit, SparseFit):
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
         check_choice(self, "link", ("auto", "logit", "cloglog", "exposure"))
         check_choice(self, "prior", ("auto", "counts", "buffet"))
-        check_choice(self, "bridges", (True, False))
+        for name in ("bridges", "sociality", "warm_start"):
+            check_choice(self, name, (True, False))
         for name in ("temperature", "tol"):
             check_real(self, name, low=0.0)
         check_real(self, "structure", low=0.0, or_else="auto")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,7 @@ class LFRM(Sampler):
     learn: bool = True
     init: str = "random"
 
+    prior_: str = field(init=False)
     _dyad_bytes = 10.0
 
     def _check_parameters(self, graph: Graph) -> None:
@@ -102,6 +103,8 @@ class LFRM(Sampler):
         check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
         check_choice(self, "prior", tuple(PENALTIES))
         check_choice(self, "init", ("random", "irm", "klafter"))
+        for name in ("sociality", "learn"):
+            check_choice(self, name, (True, False))
         if self.penalty is not None:
             counts = self.prior == "counts"
             check_real(self, "penalty", low=0.0 if counts else -np.inf, strict=counts)

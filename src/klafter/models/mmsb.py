@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,8 @@ class MMSB(Sampler):
     n_burn: int = 150
     n_draws: int = 75
 
+    n_roles_: int = field(init=False)
+    selection_: dict[str, np.ndarray] = field(init=False)
     _dyad_bytes = 4.0
 
     def _check_parameters(self, graph: Graph) -> None:

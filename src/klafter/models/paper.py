@@ -98,8 +98,8 @@ class PaperKLafter(NetworkModel):
             value = objective(problem, state)
             quiet = 0 if not history or value < history[-1].objective - 1e-6 else quiet + 1
             history.append(Step(0, t + 1, time.perf_counter() - begun, value, len(state.z)))
-            told = run.callback(Progress("search", 0, 1, t + 1, self.max_iter, value, len(state.z)))
-            return bool(told) or quiet >= self.patience
+            stop_now = run.callback(Progress("search", 0, 1, t + 1, self.max_iter, value, len(state.z)))
+            return bool(stop_now) or quiet >= self.patience
 
         with announce_compilation():
             state = paper.init(problem, rng, self.n_communities, self.sigma)

@@ -14,13 +14,15 @@ from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph
 from klafter.models.checks import check_count
 from klafter.models.interop.exports import Exports
-from klafter.models.interop.placement import score_newcomers
+from klafter.models.interop.placement import are_rows_of_nodes, score_newcomers
 from klafter.models.interop.tables import links_frame
 from klafter.models.results.levels import Packed
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import STEADY, Blend, Expert, Weights, fit_expert
 
 if TYPE_CHECKING:
+    import pandas
+
     from klafter.prediction.explain import Explanation
 
 BEYOND = 2.0  # times the largest count seen, up to which a draw on the log scale is believed
@@ -75,6 +77,12 @@ class Predictions(Exports):
 
     def _pairs(self, pairs: Any) -> np.ndarray:
         check_is_fitted(self, "draws_")
+        if are_rows_of_nodes(self.graph_, pairs):
+            raise ValueError(
+                f"Predictions are of pairs of nodes; this is a matrix of shape {pairs.shape}, with the links of "
+                f"{pairs.shape[0]} nodes. Use klafter.models.LinkClassifier, whose samples are pairs, for scores of "
+                "predictions, and model.place for new nodes."
+            )
         return self.graph_.pair_indices(pairs)
 
     def predict_proba(self, pairs: Any) -> np.ndarray:
@@ -87,13 +95,16 @@ class Predictions(Exports):
         Returns
         -------
         ndarray of shape (m,)
-            0 for two nodes of one kind in a two-mode network.
+            0 for a node and itself, and for two nodes of one kind in a two-mode network.
         """
         return self._probability(self._pairs(pairs))
 
     def _probability(self, pairs: np.ndarray) -> np.ndarray:
-        p = self._with_structure(self._own_probability(pairs), pairs)
-        return p if self.graph_.kinds is None else np.where(self.graph_.is_possible(pairs), p, 0.0)
+        possible = self.graph_.is_possible(pairs)
+        some = pairs if possible.all() else pairs[possible]
+        p = np.zeros(len(pairs))
+        p[possible] = self._with_structure(self._own_probability(some), some)
+        return p
 
     def _own_probability(self, pairs: np.ndarray) -> np.ndarray:
         """The model's probability, without the structural expert."""
@@ -159,8 +170,7 @@ class Predictions(Exports):
         most = BEYOND * max(1.0, self.graph_.links.data.max(initial=0.0)) if response.logarithmic else np.inf
         for x in self._predictors(pairs):
             total += np.minimum(response.mean(x), most)
-        if self.graph_.kinds is not None:
-            total[~self.graph_.is_possible(pairs)] = 0.0
+        total[~self.graph_.is_possible(pairs)] = 0.0
         return total / len(self.draws_)
 
     def score(self, pairs: Any, values: Any = None) -> float:
@@ -171,15 +181,16 @@ class Predictions(Exports):
         pairs : (m, 2) integer array of rows, or a list of pairs of node labels
             Without values: an (m, n_nodes) matrix with the links of nodes that were not in the network, as folds of
             nodes in ``cross_val_score`` give them. Each is placed by half of its dyads to predict the other half.
+            One value for each of its rows, the ``y`` of ``cross_val_score``, is ignored as ``fit`` ignores it.
         values : (m,) array
-            Their link values.
+            Link values of pairs.
 
         Returns
         -------
         float
         """
-        if values is None:
-            check_is_fitted(self, "draws_")
+        check_is_fitted(self, "draws_")
+        if values is None or are_rows_of_nodes(self.graph_, pairs):
             return score_newcomers(self, pairs)
         pairs, values = self.graph_.check_possible(self._pairs(pairs)), np.asarray(values, float)
         if values.shape != (len(pairs),) or not len(pairs) or not np.isfinite(values).all():
@@ -200,7 +211,7 @@ class Predictions(Exports):
     ) -> list[tuple[Any, Any, float]]: ...
 
     @overload
-    def top_links(self, n: int = ..., *, hidden_only: bool = ..., as_frame: bool) -> Any: ...
+    def top_links(self, n: int = ..., *, hidden_only: bool = ..., as_frame: Literal[True]) -> pandas.DataFrame: ...
 
     def top_links(self, n: int = 20, *, hidden_only: bool = False, as_frame: bool = False) -> Any:
         """The likeliest dyads that are not known to be linked, best first.

@@ -14,7 +14,7 @@ from klafter.core.families import BINARIZE, FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel, Run
-from klafter.models.checks import check_integer, check_memory, check_nodes, check_real
+from klafter.models.checks import check_choice, check_integer, check_memory, check_nodes, check_real
 from klafter.models.results.publish import Fitted, from_chains
 from klafter.models.storage.checkpoint import MISSING, Store, run_kept
 from klafter.sampling.chain import Chain, Recipe, Task, run_chain
@@ -24,8 +24,18 @@ log = logging.getLogger("klafter")
 COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
 
 
+class Sampled(NetworkModel):
+    """What samplers find besides; a class of its own because annotations of ``Sampler`` are parameters."""
+
+    trace_: dict[str, np.ndarray]
+    sweep_seconds_: np.ndarray
+    n_burned_: np.ndarray
+    diagnostics_: dict[str, dict[str, float]]
+    chains_: list[Chain]
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class Sampler(NetworkModel):
+class Sampler(Sampled):
     """Base of LFRM, IRM, MMSB and EPM: a subclass gives its parameters and an engine, the rest is here.
 
     Each of ``n_chains`` chains owns its seed, makes ``n_burn`` + ``n_draws`` sweeps, and keeps at most ``max_draws``
@@ -167,6 +177,7 @@ class Sampler(NetworkModel):
         for name in ("n_draws", "n_chains", "max_draws"):
             check_integer(self, name, 1)
         check_real(self, "structure", low=0.0, or_else="auto")
+        check_choice(self, "warm_start", (True, False))
         check_nodes(self, graph.n_nodes)
         check_memory(
             self._dyad_bytes * float(graph.n_nodes) ** 2,

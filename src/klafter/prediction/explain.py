@@ -87,6 +87,10 @@ class Explanation:
         ----------
         n : int
             How many.
+
+        Returns
+        -------
+        list of (name, log odds)
         """
         n_shown = min(n, sum(abs(value) >= 0.005 for _, value in self.parts))
         if len(self.parts) <= n_shown + 1 <= n:

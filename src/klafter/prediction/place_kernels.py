@@ -40,7 +40,7 @@ class Others(NamedTuple):
     explained: np.ndarray  # (n,)
 
 
-class Reach(NamedTuple):
+class Effects(NamedTuple):
     """What memberships of the newcomer would do."""
 
     step: np.ndarray  # (K, m) added to x
@@ -57,20 +57,20 @@ def place_row(law, dyads, others):
     One begins in no community, one in those that the newcomer's links have more of than all its dyads.
     """
     k, m = others.w.shape[0], dyads.nodes.size
-    reach = Reach(np.empty((k, m)), np.empty((k, m)), np.zeros(k), np.zeros(k), np.zeros(2))
-    fill_steps(dyads, others, np.exp(others.w), reach)
-    fill_prior(others, reach)
+    effects = Effects(np.empty((k, m)), np.empty((k, m)), np.zeros(k), np.zeros(k), np.zeros(2))
+    fill_steps(dyads, others, np.exp(others.w), effects)
+    fill_prior(others, effects)
     base, empty, drawn = np.empty(m), np.zeros(k), np.zeros(k)
-    farthest = fill_base(dyads, others, reach, base)
-    fill_drawn(dyads, reach, drawn)
+    farthest = fill_base(dyads, others, effects, base)
+    fill_drawn(dyads, effects, drawn)
     quick = law.logistic and farthest < CLIP
-    first = ascend(law, dyads, reach, base, empty, quick)
-    second = ascend(law, dyads, reach, base, drawn, quick)
+    first = ascend(law, dyads, effects, base, empty, quick)
+    second = ascend(law, dyads, effects, base, drawn, quick)
     return (first if first[0] <= second[0] else second)[1:]
 
 
 @bare
-def fill_steps(dyads, others, exp_w, reach):
+def fill_steps(dyads, others, exp_w, effects):
     w = others.w
     for k in range(w.shape[0]):
         for t in range(dyads.nodes.size):
@@ -79,13 +79,13 @@ def fill_steps(dyads, others, exp_w, reach):
                 row, column = (k, others.which[s]) if t < dyads.cut else (others.which[s], k)
                 step += w[row, column]
                 factor *= exp_w[row, column]
-            reach.step[k, t], reach.factor[k, t] = step, factor
-            reach.links[k] += dyads.values[t] * step
+            effects.step[k, t], effects.factor[k, t] = step, factor
+            effects.links[k] += dyads.values[t] * step
 
 
 @bare
-def fill_prior(others, reach):
-    prior, n = reach.prior, others.start.size - 1
+def fill_prior(others, effects):
+    prior, n = effects.prior, others.start.size - 1
     for s in range(others.which.size):
         prior[others.which[s]] += 1.0
     for k in range(prior.size):
@@ -96,56 +96,56 @@ def fill_prior(others, reach):
             mean += values[i] / n
         for i in range(n):
             square += (values[i] - mean) ** 2 / n
-        reach.spread[side] = np.sqrt(square)
+        effects.spread[side] = np.sqrt(square)
 
 
 @bare
-def fill_base(dyads, others, reach, base):
+def fill_base(dyads, others, effects, base):
     """x without memberships and sociality of the newcomer; returns how far x may go."""
     farthest = 0.0
     for t in range(base.size):
         j = dyads.nodes[t]
         base[t] = others.offset + others.explained[j] + (others.receiver[j] if t < dyads.cut else others.sender[j])
-        far = abs(base[t]) + FARTHEST * max(reach.spread[0], reach.spread[1])
-        for k in range(reach.prior.size):
-            far += abs(reach.step[k, t])
+        far = abs(base[t]) + FARTHEST * max(effects.spread[0], effects.spread[1])
+        for k in range(effects.prior.size):
+            far += abs(effects.step[k, t])
         farthest = max(farthest, far)
     return farthest
 
 
 @bare
-def fill_drawn(dyads, reach, drawn):
+def fill_drawn(dyads, effects, drawn):
     """1 where the linked dyads have more of a community than all dyads."""
     for k in range(drawn.size):
         linked = all_dyads = 0.0
         n_linked = 0
         for t in range(dyads.nodes.size):
-            all_dyads += reach.step[k, t]
+            all_dyads += effects.step[k, t]
             if dyads.values[t] > 0:
-                linked += reach.step[k, t]
+                linked += effects.step[k, t]
                 n_linked += 1
         drawn[k] = 1.0 if n_linked and linked / n_linked > all_dyads / dyads.nodes.size else 0.0
 
 
 @inner
-def ascend(law, dyads, reach, base, z, quick):
+def ascend(law, dyads, effects, base, z, quick):
     """Minus the log posterior, probabilities and sociality where no flip gains any more, from z on."""
     social, proba, x = np.zeros(2), np.zeros(z.size), base.copy()
     for k in range(z.size):
-        proba[k] = 1.0 / (1.0 + np.exp(-reach.prior[k]))
+        proba[k] = 1.0 / (1.0 + np.exp(-effects.prior[k]))
         for t in range(x.size):
-            x[t] += z[k] * reach.step[k, t]
+            x[t] += z[k] * effects.step[k, t]
     e = np.exp(x) if quick else x
-    total = alternate(law, dyads, reach, z, social, proba, x, e, quick)
+    total = alternate(law, dyads, effects, z, social, proba, x, e, quick)
     for side in range(2):
-        total += 0.5 * (social[side] / reach.spread[side]) ** 2 if reach.spread[side] > 0.0 else 0.0
+        total += 0.5 * (social[side] / effects.spread[side]) ** 2 if effects.spread[side] > 0.0 else 0.0
     for k in range(z.size):
-        total -= z[k] * reach.prior[k]
+        total -= z[k] * effects.prior[k]
     return total, proba, social
 
 
 @bare
-def alternate(law, dyads, reach, z, social, proba, x, e, quick):
+def alternate(law, dyads, effects, z, social, proba, x, e, quick):
     """Sociality and flips in turn, in place; returns the loss. Where ``quick``, e is e^x and x stays behind it."""
     total, linked = 0.0, 0.0
     for t in range(x.size):
@@ -153,25 +153,25 @@ def alternate(law, dyads, reach, z, social, proba, x, e, quick):
     for _ in range(SWEEPS):
         for side in range(2):
             begin, end = (dyads.cut, x.size) if side else (0, dyads.cut)
-            if reach.spread[side] > 0.0 and end > begin:
+            if effects.spread[side] > 0.0 and end > begin:
                 values = dyads.values[begin:end]
-                linked += move_sociality(law, values, e[begin:end], social[side:], reach.spread[side], quick)
+                linked += move_sociality(law, values, e[begin:end], social[side:], effects.spread[side], quick)
         total = log_sum(e) - linked if quick else sum_losses(law, dyads.values, e)
         moved = False
         for k in range(z.size):
             d = 1 - 2 * int(z[k])
             if not quick:
-                other = sum_shifted(law, dyads.values, e, reach.step, k, d)
+                other = sum_shifted(law, dyads.values, e, effects.step, k, d)
             elif d > 0:
-                other = log_product(e, reach.factor, k) - linked - reach.links[k]
+                other = log_product(e, effects.factor, k) - linked - effects.links[k]
             else:
-                other = log_quotient(e, reach.factor, k) - linked + reach.links[k]
-            odds = reach.prior[k] + d * (total - other)
+                other = log_quotient(e, effects.factor, k) - linked + effects.links[k]
+            odds = effects.prior[k] + d * (total - other)
             proba[k] = 1.0 / (1.0 + np.exp(-odds))
             if (odds > 0.0) == (d > 0):
                 z[k], total, moved = z[k] + d, other, True
-                linked += d * reach.links[k]
-                shift(e, reach, k, d, quick)
+                linked += d * effects.links[k]
+                shift(e, effects, k, d, quick)
         if not moved:
             break
     return total
@@ -194,15 +194,15 @@ def sum_shifted(law, values, x, step, k, d):
 
 
 @bare
-def shift(e, reach, k, d, quick):
+def shift(e, effects, k, d, quick):
     """The newcomer joins community k, or leaves it."""
     for t in range(e.size):
         if not quick:
-            e[t] += d * reach.step[k, t]
+            e[t] += d * effects.step[k, t]
         elif d > 0:
-            e[t] *= reach.factor[k, t]
+            e[t] *= effects.factor[k, t]
         else:
-            e[t] /= reach.factor[k, t]
+            e[t] /= effects.factor[k, t]
 
 
 @bare

@@ -47,22 +47,22 @@ class Row(NamedTuple):
     receive: float
 
 
-class _Half(NamedTuple):
-    """One direction as the row sees it: x = base + sociality + u' reach."""
+class _Direction(NamedTuple):
+    """One direction as the row sees it: x = base + sociality + u' effects."""
 
     base: Floats  # (m,)
-    reach: Floats  # (K, m)
+    effects: Floats  # (K, m)
     values: Floats
 
 
 def linear_row(draw: LinearDraw, response: Response, precision: float, sides: list[Side]) -> Row:
     """The row of a newcomer under a draw of IRM, MMSB or EPM; ``sides`` are both directions, or one if undirected."""
-    halves = _halves(draw, sides)
+    directions = _directions(draw, sides)
     u = sparse.csr_array(draw.memberships, dtype=float)
     if not (u.data == 1.0).all() or not u.nnz:
-        row = _proportions(u, halves) if response.binary and _simplex(u) else _loadings(u, halves, response)
+        row = _proportions(u, directions) if response.binary and _simplex(u) else _loadings(u, directions, response)
         return Row(row, 0.0, 0.0)
-    return Row(_block(u, halves, response, precision), 0.0, 0.0)
+    return Row(_block(u, directions, response, precision), 0.0, 0.0)
 
 
 def law_of(response: Response, precision: float) -> Law:
@@ -90,29 +90,34 @@ def flipped_row(draw: LinearDraw, law: Law, dyads: Dyads, explained: Floats) -> 
     return Row(proba, float(social[0]), float(social[1 if dyads.cut < len(dyads.nodes) else 0]))
 
 
-def _halves(draw: LinearDraw, sides: list[Side]) -> list[_Half]:
+def _directions(draw: LinearDraw, sides: list[Side]) -> list[_Direction]:
     w, u = np.asarray(draw.affinities, float), sparse.csr_array(draw.memberships)
     found = []
     for side, weights, other in zip(sides, (w, w.T), (draw.receiver, draw.sender)):
         base = np.full(len(side.nodes), float(draw.offset))
         if other is not None:
             base += np.asarray(other)[side.nodes]
-        found.append(_Half(base, weights @ u[side.nodes].T.toarray(), side.values))
+        found.append(_Direction(base, weights @ u[side.nodes].T.toarray(), side.values))
     return found
 
 
-def _block(u: sparse.csr_array, halves: list[_Half], response: Response, precision: float) -> Floats:
+def _block(u: sparse.csr_array, directions: list[_Direction], response: Response, precision: float) -> Floats:
     value = np.log(np.asarray(u.sum(axis=0)).ravel() + TINY)
-    for half in halves:
-        value = value + response.log_density(half.values, half.base + half.reach, precision).sum(axis=1)
+    for direction in directions:
+        value = value + response.log_density(direction.values, direction.base + direction.effects, precision).sum(
+            axis=1
+        )
     return np.asarray(softmax(value))
 
 
-def _proportions(u: sparse.csr_array, halves: list[_Half]) -> Floats:
+def _proportions(u: sparse.csr_array, directions: list[_Direction]) -> Floats:
     """EM of proportions, the mean of the others' counting as one dyad."""
     mean = np.asarray(u.mean(axis=0)).ravel()
-    reach, y = np.hstack([half.reach for half in halves]), np.concatenate([half.values for half in halves])
-    likely = np.where(y > 0, reach, 1 - reach)
+    effects, y = (
+        np.hstack([direction.effects for direction in directions]),
+        np.concatenate([direction.values for direction in directions]),
+    )
+    likely = np.where(y > 0, effects, 1 - effects)
     pi = mean.copy()
     for _ in range(ROUNDS):
         pi = mean + (pi[:, None] * likely / np.maximum(pi @ likely, TINY)).sum(axis=1)
@@ -120,21 +125,24 @@ def _proportions(u: sparse.csr_array, halves: list[_Half]) -> Floats:
     return pi
 
 
-def _loadings(u: sparse.csr_array, halves: list[_Half], response: Response) -> Floats:
+def _loadings(u: sparse.csr_array, directions: list[_Direction], response: Response) -> Floats:
     """EM of loadings: each link is shared among the communities that may have caused it.
 
     The prior is a gamma with the others' mean and the weight of one expected link.
     """
     mean = np.maximum(np.asarray(u.mean(axis=0)).ravel(), TINY)
-    reach, y = np.hstack([half.reach for half in halves]), np.concatenate([half.values for half in halves])
-    shape = mean * reach.sum(axis=1)
+    effects, y = (
+        np.hstack([direction.effects for direction in directions]),
+        np.concatenate([direction.values for direction in directions]),
+    )
+    shape = mean * effects.sum(axis=1)
     shape = shape / max(shape.sum(), TINY)
-    row, exposed = mean.copy(), reach.sum(axis=1)
+    row, exposed = mean.copy(), effects.sum(axis=1)
     linked = y > 0
     for _ in range(ROUNDS):
-        x = np.maximum(row @ reach[:, linked], TINY)
+        x = np.maximum(row @ effects[:, linked], TINY)
         caused = x / -np.expm1(-x) if response.binary else y[linked]
-        row = (shape + row * (reach[:, linked] @ (caused / x))) / np.maximum(exposed + shape / mean, TINY)
+        row = (shape + row * (effects[:, linked] @ (caused / x))) / np.maximum(exposed + shape / mean, TINY)
     return row
 
 
@@ -162,12 +170,12 @@ def exposure_row(
     Each side is (links, non-links); None: all other nodes. Communities that none of its links has are not tried.
     """
     near = np.unique(np.concatenate([draw.memberships[links.nodes].indices for links, _ in sides]))
-    halves = [_exposed(draw, sums, t, links, rest, near) for t, (links, rest) in enumerate(sides)]
+    directions = [_exposed(draw, sums, t, links, rest, near) for t, (links, rest) in enumerate(sides)]
     held = [sparse.csr_array(draw.memberships[links.nodes][:, near]) for links, _ in sides]
     shares = [np.asarray(z.sum(axis=0)).ravel() / max(z.shape[0], 1) for z in held]
     common = (np.mean(shares, axis=0) >= 0.5) if len(near) else np.zeros(0)
     starts = [np.zeros(len(near)), common.astype(float)]
-    found = [_ascent_exposed(halves, sums.prior[near], degree_prior, binary, z) for z in starts]
+    found = [_ascent_exposed(directions, sums.prior[near], degree_prior, binary, z) for z in starts]
     _, proba, factor = max(found, key=lambda each: each[0])
     u = np.zeros(draw.memberships.shape[1])
     u[near] = proba
@@ -175,27 +183,28 @@ def exposure_row(
 
 
 def _ascent_exposed(
-    halves: list[_Exposed], prior: Floats, degree_prior: float, binary: bool, z: Floats
+    directions: list[_Exposed], prior: Floats, degree_prior: float, binary: bool, z: Floats
 ) -> tuple[float, Floats, list[float]]:
     """Degree factors and single flips in turn: the log posterior, probabilities of memberships, and factors."""
-    factor, proba = [1.0] * len(halves), np.zeros(len(z))
+    factor, proba = [1.0] * len(directions), np.zeros(len(z))
     for _ in range(SWEEPS):
         before = z.copy()
-        for t, half in enumerate(halves):
-            expected = half.rest + z @ half.rest_each
-            factor[t] = (half.values.sum() + degree_prior) / (expected + degree_prior) if degree_prior else 1.0
+        for t, direction in enumerate(directions):
+            expected = direction.rest + z @ direction.rest_each
+            factor[t] = (direction.values.sum() + degree_prior) / (expected + degree_prior) if degree_prior else 1.0
         for k in range(len(z)):
             with_k, without = z.copy(), z.copy()
             with_k[k], without[k] = 1.0, 0.0
             gain = sum(
-                _log_exposure(half, f, with_k, binary) - _log_exposure(half, f, without, binary)
-                for half, f in zip(halves, factor)
+                _log_exposure(direction, f, with_k, binary) - _log_exposure(direction, f, without, binary)
+                for direction, f in zip(directions, factor)
             )
             proba[k], z[k] = expit(prior[k] + gain), float(prior[k] + gain > 0)
         if (z == before).all():
             break
     value = sum(
-        _log_exposure(half, f, z, binary) - degree_prior * (f - 1 - np.log(f)) for half, f in zip(halves, factor)
+        _log_exposure(direction, f, z, binary) - degree_prior * (f - 1 - np.log(f))
+        for direction, f in zip(directions, factor)
     )
     return float(value + z @ prior), proba, factor
 
@@ -229,12 +238,12 @@ def _exposed(
     )
 
 
-def _log_exposure(half: _Exposed, factor: float, z: Floats, binary: bool) -> float:
+def _log_exposure(direction: _Exposed, factor: float, z: Floats, binary: bool) -> float:
     """Log likelihood: of links log(1 - e^-x) (counts: y log x - x), of the others -x, summed by ``rest``."""
-    x = np.maximum(factor * (half.link + z @ half.link_each), TINY)
-    everything = factor * (half.rest + z @ half.rest_each)
+    x = np.maximum(factor * (direction.link + z @ direction.link_each), TINY)
+    everything = factor * (direction.rest + z @ direction.rest_each)
     # -x of links is in the sum as well, which for counts is right
-    caused = np.log(-np.expm1(-x)) + x if binary else half.values * np.log(x)
+    caused = np.log(-np.expm1(-x)) + x if binary else direction.values * np.log(x)
     return float(caused.sum() - everything)
 
 

@@ -99,7 +99,19 @@ class Facts:
 
 
 def gather(model, held=None, title: str | None = None) -> Facts:
-    """All facts of a fitted model; ``held`` are held-out pairs and their values."""
+    """All facts of a fitted model; ``held`` are held-out pairs and their values.
+
+    Parameters
+    ----------
+    model : a fitted model
+    held : held-out pairs and their values, optional
+        As ``split_dyads`` gives them.
+    title : str, optional
+
+    Returns
+    -------
+    Facts
+    """
     graph, z = model.graph_, as_cover(model.memberships_)
     w = getattr(model, "affinities_", None)
     communities = community_table(graph, z, w, model.stability_, model.community_names_)

@@ -55,7 +55,18 @@ def plot_adjacency(model, ax=None, *, predicted: bool = False):
 
 
 def plot_affinities(model, ax=None):
-    """W as a heat map: blue favours links, orange discourages them."""
+    """W as a heat map: blue favours links, orange discourages them.
+
+    Parameters
+    ----------
+    model : a fitted model
+    ax : matplotlib Axes, optional
+        Where to draw; default: new ones.
+
+    Returns
+    -------
+    Axes
+    """
     ax = _axes(ax)
     w = model.affinities_
     w = np.asarray(w.toarray() if sparse.issparse(w) else w, float)
@@ -68,7 +79,18 @@ def plot_affinities(model, ax=None):
 
 
 def plot_memberships(model, ax=None):
-    """Who is in which community: nodes in rows, ordered by community, each community in its colour."""
+    """Who is in which community: nodes in rows, ordered by community, each community in its colour.
+
+    Parameters
+    ----------
+    model : a fitted model
+    ax : matplotlib Axes, optional
+        Where to draw; default: new ones.
+
+    Returns
+    -------
+    Axes
+    """
     ax = _axes(ax)
     z = as_cover(model.memberships_)
     order, _ = community_order(z)
@@ -222,7 +244,18 @@ def plot_levels(model, ax=None):
 
 
 def plot_path(model, ax=None):
-    """Score over folds, with standard errors, as ``KLafterCV`` found it: against the first of the grids."""
+    """Score over folds, with standard errors, as ``KLafterCV`` found it: against the first of the grids.
+
+    Parameters
+    ----------
+    model : a fitted model
+    ax : matplotlib Axes, optional
+        Where to draw; default: new ones.
+
+    Returns
+    -------
+    Axes
+    """
     table = getattr(model, "cv_results_", None)
     if table is None:
         raise ValueError(f"plot_path needs a fitted KLafterCV; {type(model).__name__} has no cv_results_.")

@@ -57,14 +57,14 @@ def check_page(path) -> None:
 
 def render(facts: Facts) -> str:
     """The page as text."""
-    page = files("klafter.report") / "page"
+    home = files("klafter.report")
     parts = {
         "TITLE": escape(facts.title),
-        "STYLE": (page / "style.css").read_text(encoding="utf-8"),
-        "SCRIPT": bundle(page),
+        "STYLE": (home / "frame" / "style.css").read_text(encoding="utf-8"),
+        "SCRIPT": bundle(home / "page"),
         "DATA": as_json(facts),
     }
-    text = (page / "template.html").read_text(encoding="utf-8")
+    text = (home / "frame" / "template.html").read_text(encoding="utf-8")
     head, *rest = text.split("{{")
     return head + "".join(parts[name] + tail for name, tail in (piece.split("}}", 1) for piece in rest))
 

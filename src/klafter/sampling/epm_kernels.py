@@ -44,7 +44,7 @@ def pick(weight, total, rng):
 
 
 @kernel
-def split_tokens(links, phi, reach, affinities, binary, rng):
+def split_tokens(links, phi, effects, affinities, binary, rng):
     """Latent counts of all links over (k, l) in proportion to phi_ik L_kl phi_jl: by node m_ik and by pair m_kl."""
     n, n_roles = phi.shape
     by_node, by_pair = np.zeros((n, n_roles), np.int64), np.zeros((n_roles, n_roles), np.int64)
@@ -56,7 +56,7 @@ def split_tokens(links, phi, reach, affinities, binary, rng):
                 continue
             rate = 0.0
             for k in range(n_roles):
-                first[k] = phi[i, k] * reach[j, k]
+                first[k] = phi[i, k] * effects[j, k]
                 rate += first[k]
             count = positive_poisson(rate, rng) if binary else int(links.value[p])
             for _ in range(count):

@@ -57,7 +57,7 @@ def evidence(law, c, d):
 
 @kernel
 def empty_blocks(labels):
-    """Room for some labels, all empty."""
+    """Blocks for some labels, all empty."""
     shape = (labels, labels)
     return Blocks(
         np.zeros(labels, np.int64), np.zeros(labels, np.int64), np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -66,7 +66,7 @@ def empty_blocks(labels):
 
 @kernel
 def grow(blocks):
-    """The same blocks with room for twice as many."""
+    """The same blocks with twice as many labels."""
     labels = len(blocks.size)
     bigger = empty_blocks(2 * labels)
     for k in range(labels):

@@ -1,6 +1,6 @@
 """Sweeps of the latent feature relational model: Gibbs on shared memberships, Metropolis on private ones.
 
-Under learned counts a node also exchanges one community that it shares for another: either half alone is dear.
+Under learned counts a node also exchanges one community that it shares for another: either flip alone raises Q.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def draw_weight(ws, precision, rng):
 
 @bare
 def draw_community(ws, k, rng):
-    """Fresh weights from the prior between slot k and all living communities, and the effects of the slot."""
+    """Fresh weights from the prior between slot k and all communities with members, and the effects of the slot."""
     directed, priors = ws.directed, ws.priors
     for m in range(ws.w.shape[0]):
         if ws.size[m] == 0 and m != k:
@@ -95,7 +95,7 @@ def enter(ws, i, k):
 
 @inlined
 def leave(ws, i, k):
-    """Nobody holds k."""
+    """No node holds k."""
     set_membership(ws, i, k, 0)
 
 
@@ -110,14 +110,14 @@ def sample_memberships(ws, fresh, rng):
 
 
 @bare
-def visit(ws, fresh, rooms, flip_bounds, scratch, rng):
+def visit(ws, fresh, rows, flip_bounds, scratch, rng):
     full = 0
     for i in range(ws.n):
         load_rows(ws, i)
-        draw_thresholds(ws, i, rooms[0], rng)
-        flip_row(ws, i, rooms[0], flip_bounds)
+        draw_thresholds(ws, i, rows[0], rng)
+        flip_row(ws, i, rows[0], flip_bounds)
         if ws.counts:
-            exchange(ws, i, rooms, rng)
+            exchange(ws, i, rows, rng)
         if not sample_private(ws, i, fresh[i], scratch, rng):
             full += 1
         update_held(ws, i, flip_bounds)

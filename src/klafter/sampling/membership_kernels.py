@@ -2,7 +2,7 @@
 
 A node's row is drawn twice: flip by flip, each with probability sigmoid(gain), and by an exchange of one community that
 it holds for another. Under learned counts a node changes community by leaving one and joining another at once, and
-either half alone is dear. No community is ever emptied.
+either flip alone raises Q. No community is ever emptied.
 """
 
 import math
@@ -44,11 +44,11 @@ def draw_exchange(ws, i, proba, weights, scratch, rng):
 
 
 @bare
-def exchange(ws, i, rooms, rng):
-    """One community that i shares for another; (2, K) ``rooms`` are for numbers on the way."""
-    leave = open_exchange(ws, i, rooms[0], rooms[1], rng)
+def exchange(ws, i, rows, rng):
+    """One community that i shares for another; (2, K) ``rows`` hold probabilities and gains on the way."""
+    leave = open_exchange(ws, i, rows[0], rows[1], rng)
     if leave >= 0:
-        close_exchange(ws, i, leave, rooms[0], rng)
+        close_exchange(ws, i, leave, rows[0], rng)
         refresh_effects(ws, i)
 
 

@@ -60,7 +60,7 @@ class MMSBEngine:
     response = "probability"
 
     def init(self, graph, rng) -> State:
-        """Roles drawn dyad by dyad, each given those before it and a strong pull to a partition of the nodes.
+        """Roles drawn dyad by dyad, each given those before it and prior counts by a partition of the nodes.
 
         From random roles the chain needs thousands of sweeps to find the same.
         """
@@ -69,12 +69,12 @@ class MMSBEngine:
                 f"MMSB needs links of 0 or 1; this graph has {graph.links.data.max():g}. Use graph.binarize()."
             )
         k = self.n_communities
-        pull = graph.n_nodes * first_blocks(graph, k, rng)
-        counts = kernels.Counts(pull, np.zeros((2, k, k)))
+        prior_counts = graph.n_nodes * first_blocks(graph, k, rng)
+        counts = kernels.Counts(prior_counts, np.zeros((2, k, k)))
         alpha = 1 / (1 + graph.n_nodes) if self.alpha is None else self.alpha
         state = State(np.full((graph.n_dyads, 2), -1, np.int16), counts, float(alpha), graph.directed)
         state = self._sweep(graph, state, rng)
-        return state._replace(counts=state.counts._replace(shares=state.counts.shares - pull))
+        return state._replace(counts=state.counts._replace(shares=state.counts.shares - prior_counts))
 
     def step(self, graph, state: State, rng) -> State:
         """All roles, then alpha."""

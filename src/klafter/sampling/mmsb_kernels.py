@@ -60,10 +60,10 @@ def draw_roles(probability, mine, theirs, alpha, weight, rng):
     """(s, r) in proportion to (n_ik + alpha) p_kl (n_jl + alpha): s first, then r given s."""
     n_roles, total = len(mine), 0.0
     for k in range(n_roles):
-        reach = 0.0
+        expected = 0.0
         for l in range(n_roles):
-            reach += probability[k, l] * (theirs[l] + alpha)
-        weight[k] = (mine[k] + alpha) * reach
+            expected += probability[k, l] * (theirs[l] + alpha)
+        weight[k] = (mine[k] + alpha) * expected
         total += weight[k]
     s = pick(weight, total, rng)
     total = 0.0

@@ -17,7 +17,7 @@ WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 
 @inner
 def draw_affinities(ws, rng):
-    """Every free entry of W between living communities once."""
+    """Every free entry of W between communities with members once."""
     members, largest = list_members(ws), blocks.largest_size(ws)
     draw_entries(ws, members, blocks.new_block(largest, ws.n), new_line(largest * largest), rng)
     blocks.measure_max_effect(ws)

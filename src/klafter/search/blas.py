@@ -25,7 +25,7 @@ def _libraries() -> Any:
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread, unless a fit on another thread did: the limit is one of the whole process.
 
-    Only who set it puts back what there was, so that fits side by side leave nothing behind.
+    The fit that set the limit also restores what was there.
     """
     if not _limiting.acquire(blocking=False):
         yield

@@ -1,9 +1,9 @@
 """All settings that steer the search: each has one name, one value, and one line that says what it does.
 
-What belongs here decides where the search looks: how often it begins, which moves it tries, how many, and when it gives
-up. What stays where it is used decides only how exact a number is, or how much room it has: tolerances that stand for
-rounding, steps of convex solvers (Newton, L-BFGS, power iteration), sizes of buffers, time limits of a cluster, and the
-algorithm of the paper, which is fixed. Parameters of ``KLafter`` are parameters, not settings.
+What belongs here decides what is tried: how often it begins, which moves it tries, how many, and when it gives
+up. What stays where it is used decides only how exact a number is, or how much memory it takes: tolerances that stand
+for rounding, steps of convex solvers (Newton, L-BFGS, power iteration), sizes of buffers, time limits of a cluster, and
+the algorithm of the paper, which is fixed. Parameters of ``KLafter`` are parameters, not settings.
 
 ``KLAFTER_SEARCH='{"dense.reset_rounds": 0}'`` in the environment changes settings for a whole process: a switch for
 research, by which ``benchmarks/ablate.py`` measures what each is worth. Kernels receive settings as arguments, so code
@@ -70,12 +70,12 @@ class Dense:
     """Moves of the dense engine."""
 
     sweeps: int = setting(3, "rounds of flips and weights between moves")
-    row_passes: int = setting(20, "passes over one row before the next node has its turn")
+    row_sweeps: int = setting(20, "sweeps over one row before the next node has its turn")
     iterations: int = setting(15, "L-BFGS iterations between two rounds of flips")
     polish: int = setting(2, "rounds of weights and flips before a move is judged")
     birth_rounds: int = setting(6, "rounds of births in a step", 0)
-    birth_passes: int = setting(4, "passes of fitting the weights and revising the members of a birth")
-    birth_room: float = setting(0.25, "births in a round, as a share of the communities there are", 0.0)
+    birth_sweeps: int = setting(4, "sweeps that fit the weights and revise the members of a birth")
+    birth_share: float = setting(0.25, "births in a round, as a share of the communities there are", 0.0)
     bipartite_every: int = setting(
         3, "one seed in so many lends its partners to a community without links inside", 2**31
     )

@@ -74,11 +74,11 @@ class Descent:
         return self.stop is not None and self.stop.is_set()
 
     def report(self, stage: str, t: int, n_steps: int, value: float, state: State) -> bool:
-        """Tell how far it is; whether to stop."""
-        told = self.callback(Progress(stage, self.task.run, self.task.n_runs, t, n_steps, value, len(state.z)))
-        if told and self.stop is not None:  # what follows, and the other restarts, are not to begin
+        """Call the progress callback; whether to stop."""
+        stop_now = self.callback(Progress(stage, self.task.run, self.task.n_runs, t, n_steps, value, len(state.z)))
+        if stop_now and self.stop is not None:  # what follows, and the other restarts, are not to begin
             self.stop.set()
-        return told
+        return stop_now
 
     def move(self, where: tuple[Problem, State, float]) -> tuple[Problem, State, float]:
         problem, state, value = where

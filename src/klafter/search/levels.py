@@ -40,7 +40,7 @@ def levels(problem: Problem, state: State, value: float) -> list[Level]:
 
 
 def cheapest_merge(problem: Problem, here: Level, rises: dict):
-    """The pair whose merge raises the score least; rises of earlier levels are estimates, worked out anew on top."""
+    """The pair whose merge raises the score least; rises of earlier levels are estimates, computed again on top."""
     proposals: dict = {}
     while True:
         pair = min(rises, key=lambda pair: (rises[pair], pair))

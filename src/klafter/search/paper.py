@@ -26,7 +26,7 @@ EVALUATIONS = 2_000  # of Q that one derivative-free search may ask for
 def best_rows(ws, order):
     """Every row to the best of its 2^K patterns, visited in Gray code order, one flip apart."""
     n_communities = ws.z.shape[0]
-    room = np.empty(n_communities)
+    thresholds = np.empty(n_communities)
     for i in order:
         load_rows(ws, i)
         gain = best = 0.0
@@ -35,7 +35,7 @@ def best_rows(ws, order):
             k = 0
             while (code >> k) & 1 == 0:
                 k += 1
-            gain += flip_gain(ws, i, k, room)
+            gain += flip_gain(ws, i, k, thresholds)
             apply_flip(ws, i, k)
             if gain > best + 1e-9:
                 best = gain

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 
 def n_workers(n_jobs: int | None, n_tasks: int) -> int:
@@ -56,13 +57,22 @@ def _kept(job: Callable, keep: Callable) -> Callable:
 
 
 def _on_cluster(job: Callable, tasks: Sequence, client, keep: Callable | None) -> list:
-    futures = [client.submit(job, task, None, pure=False) for task in tasks]
-    if keep is not None:
-        from distributed import as_completed
+    """Each result as soon as it is there; what workers took along is asked for again."""
+    from klafter.search.cluster.losses import insist, some_done
 
-        for future, result in as_completed(futures, with_results=True):
-            keep(futures.index(future), result)
-    return client.gather(futures)
+    found: dict[int, Any] = {}
+
+    def attempt() -> None:
+        left = {client.submit(job, tasks[t], None, pure=False): t for t in range(len(tasks)) if t not in found}
+        while left:
+            for future in some_done(list(left), client, all_of_them=False):
+                t = left.pop(future)
+                found[t] = future.result()
+                if keep is not None:
+                    keep(t, found[t])
+
+    insist(attempt, client)
+    return [found[t] for t in range(len(tasks))]
 
 
 def _in_turn(job: Callable, tasks: Sequence, stop: threading.Event) -> list:

@@ -1,4 +1,4 @@
-"""Progress of a search or a chain: the line of history it leaves, what a callback is told, and the loop of steps."""
+"""Progress of a search or a chain: the line of history it leaves, what a callback receives, and the loop of steps."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -15,7 +15,7 @@ class Step(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What a callback is told; returning True stops the fit, which keeps the best so far."""
+    """What a callback receives; returning True stops the fit, which keeps the best so far."""
 
     stage: str
     run: int

@@ -81,8 +81,8 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
     def done(t, where):
         nonlocal in_vain, lowest
         in_vain, lowest = (in_vain + 1 if where[1] == lowest else 0), where[1]
-        told = descent.report("rebuilding", t + 1, n_tries, where[1], where[0])
-        return told or in_vain == SEARCH.restart.rebuild_patience
+        stop_now = descent.report("rebuilding", t + 1, n_tries, where[1], where[0])
+        return stop_now or in_vain == SEARCH.restart.rebuild_patience
 
     first = resets(problem, outcome.state, outcome.score, descent.rng)
     state, _ = iterate(step, first, n_tries, done, stop)
@@ -106,7 +106,7 @@ def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
     """The state with what is born at a lower temperature and a lower price of communities.
 
     Communities that do not lower the score one by one may do so together: a descent from there often ends lower. And
-    the posterior has more communities than its mode: a chain loses superfluous ones sooner than it finds others.
+    the posterior has more communities than its mode: a chain needs fewer sweeps to lose some than to find others.
     """
 
     cool = cooler(problem)

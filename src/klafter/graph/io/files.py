@@ -130,13 +130,8 @@ def decode(path: Path, data: bytes, encoding: str = "utf-8") -> str:
         return data.removeprefix(b"\xef\xbb\xbf").decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise EncodingError.at(
-            path,
-            line,
-            f"bytes that are not {encoding}",
-            "text must be in one encoding",
-            "pass encoding='latin-1' or so",
-        ) from None
+        found = f"bytes that are not {encoding}"
+        raise EncodingError.of(path, line, found, encoding, data) from None
     except LookupError:
         raise ValueError(f"There is no encoding {encoding!r}. Use 'utf-8', 'latin-1', 'cp1252' or another.") from None
 

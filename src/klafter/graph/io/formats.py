@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import warnings
 from contextlib import suppress
@@ -18,6 +17,7 @@ from klafter.graph.convert import as_graph, from_networkx
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import Wanted, check_size, read_all, read_text
+from klafter.graph.io.json_links import parse
 from klafter.graph.io.market import read_body
 from klafter.graph.io.mat import read_matrices
 from klafter.graph.io.names import plain_labels
@@ -69,19 +69,19 @@ def read_gml(path: Path, wanted: Wanted) -> Graph:
 
 
 def read_json(path: Path, wanted: Wanted) -> Graph:
-    """Nodes and links as `write_graph` and networkx's node_link_data write them; hidden dyads too."""
+    """Nodes and links as `write_graph`, networkx, D3 and Cytoscape write them, or records; hidden dyads too."""
     import networkx as nx
 
-    document = json.loads(read_text(path, wanted.encoding))
-    links = document.get("links", document.get("edges")) if isinstance(document, dict) else None
-    if links is None or "nodes" not in document:
-        rule, cure = "JSON of a graph has nodes and links", "write it with write_graph, or use an edge list"
-        raise GraphFileError.at(path, None, "neither nodes nor links", rule, cure)
-    found = (nx.MultiDiGraph if document.get("directed") else nx.MultiGraph)()
-    found.add_nodes_from((node["id"], {k: v for k, v in node.items() if k != "id"}) for node in document["nodes"])
-    found.add_edges_from((link["source"], link["target"], link) for link in links)
+    document = parse(path, read_text(path, wanted.encoding))
+    ordered = wanted.directed if document.directed is None else document.directed
+    found = (nx.MultiDiGraph if ordered else nx.MultiGraph)()
+    found.add_nodes_from(document.nodes)
+    found.add_edges_from(document.links)
     graph = _adopt(path, found, wanted)
-    return graph.hide(document["hidden"]) if document.get("hidden") else graph
+    if document.directed is None and wanted.directed is None:
+        said = "(the file says nothing of it; pass directed=True if order matters)"
+        graph = graph.replace(notes=[note.replace("(as stated)", said) for note in graph.notes])
+    return graph.hide(document.hidden) if document.hidden else graph
 
 
 def _adopt(path: Path, found: Any, wanted: Wanted) -> Graph:

@@ -13,7 +13,6 @@ from klafter.graph.graph import Graph
 from klafter.graph.io.errors import EncodingError
 from klafter.graph.io.readers import Asked, file_kind, open_stream, read_asked, read_graph
 from klafter.graph.io.tables.edge_list import Opened, open_table, preview
-from klafter.graph.io.tables.values import is_readable
 
 LINES = 10
 MOST_BYTES = 1 << 26  # of a table; a longer one is read in part
@@ -63,14 +62,14 @@ def look(path: str | Path, **options: Any) -> Look:
     graph = read_asked(asked, given["nodes"], given["labels"], given["encoding"], given["nodes_header"])
     table = _open(asked, given["encoding"]) if is_table else None
     kind = _FORMATS.get(file_kind(place), "list of links")
-    columns, rows, extra = [("", "source"), ("", "target"), ("", "value")], _link_rows(graph), list[str]()
+    columns, rows = [("", "source"), ("", "target"), ("", "value")], _link_rows(graph)
     if table is not None and table.matrix is not None:
         kind = "adjacency matrix"
     elif table is not None:
-        columns, rows, extra = _uses(table), preview(table, LINES), _maybe_weights(table, given["weight"])
+        columns, rows = _uses(table), preview(table, LINES)
     questions = [note for note in graph.notes if _is_question(note)]
     found = [note for note in graph.notes if not _is_question(note)]
-    return Look(graph, kind, columns, rows, found, questions + extra, is_part)
+    return Look(graph, kind, columns, rows, found, questions, is_part)
 
 
 _FORMATS = {
@@ -89,42 +88,30 @@ _FORMATS = {
 
 
 def _open(asked: Asked, encoding: str | None) -> Opened:
-    for code in (encoding or "utf-8", "cp1252"):
-        opening, _ = open_stream(asked.path, asked.sheet)
-        with opening as stream:
-            try:
-                return open_table(stream, asked.path, code, **asked.table)
-            except EncodingError as error:
-                if error.likely != "cp1252":
-                    stream.seek(0)
-                    return open_table(stream, asked.path, error.likely, **asked.table)
-                if encoding is not None:
-                    raise
-    raise AssertionError("cp1252 was read before")
+    opening, _ = open_stream(asked.path, asked.sheet)
+    with opening as stream:
+        try:
+            return open_table(stream, asked.path, encoding or "utf-8", **asked.table)
+        except EncodingError as error:
+            if encoding is not None:
+                raise
+            likely = error.likely
+    opening, _ = open_stream(asked.path, asked.sheet)
+    with opening as stream:
+        return open_table(stream, asked.path, likely, **asked.table)
 
 
 def _is_question(note: str) -> bool:
-    return "; pass " in note or "(choose with " in note
+    return any(words in note for words in ("; pass ", "; delete ", "; write ", "(choose with "))
 
 
 def _uses(table: Opened) -> list[tuple[str, str]]:
     """The name of each column and what it is taken for."""
     layout = table.layout
     parts = {layout.source: "source", layout.target: "target", layout.weight: "weight", layout.direction: "direction"}
+    parts |= dict.fromkeys(layout.more_targets, "target")
     names = [*layout.names, *(str(k + 1) for k in range(len(layout.names), layout.columns))]
     return [(names[k], parts.get(k, "left out")) for k in range(layout.columns)]
-
-
-def _maybe_weights(table: Opened, weight: str | int | None) -> list[str]:
-    """Columns of numbers that are not used."""
-    if weight != "auto" or table.layout.weight is not None:
-        return []
-    rows, found = preview(table, 100), []
-    for k, (name, use) in enumerate(_uses(table)):
-        fields = [row[k] for row in rows if len(row) > k]
-        if use == "left out" and name and fields and all(map(is_readable, fields)):
-            found.append(f"Column {name!r} holds numbers; pass weight={name!r} if these are weights.")
-    return found if table.layout.names else []
 
 
 def _link_rows(graph: Graph) -> list[list[str]]:

@@ -14,6 +14,7 @@ from klafter.graph.convert import as_graph
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import check_size
+from klafter.graph.io.matrix_checks import every_pair, missing_code, same_nodes, total_line
 from klafter.graph.io.names import plain_labels
 from klafter.graph.io.tables.column_names import simplified
 from klafter.graph.io.tables.edge_fields import Block, cut_block
@@ -25,7 +26,7 @@ from klafter.graph.io.tables.words import number_words
 from klafter.graph.kinds import NAMES
 from klafter.graph.modes import names_apart, with_kinds
 
-_TOTALS = frozenset({"sum", "total", "totals", "summe", "gesamt", "somme", "suma", "totale", "somma", "soma", "totaal"})
+TOTALS = frozenset({"sum", "total", "totals", "summe", "gesamt", "somme", "suma", "totale", "somma", "soma", "totaal"})
 
 
 class Matrix(NamedTuple):
@@ -42,7 +43,7 @@ def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
     shape = table.matrix
     assert shape is not None
     header = ("",) * bool(shape.column_names)
-    layout = Layout(shape.delimiter, shape.columns, header, 0, 1, None)
+    layout = Layout(shape.delimiter, shape.columns, header, 0, 1, None, skips_empty=shape.row_names)
     width = shape.columns - shape.dropped - shape.row_names
     down: list[str] = []
     parts = [sparse.csr_array((0, width))]
@@ -60,15 +61,14 @@ def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
         parts.append(sparse.csr_array(found[where].reshape(body.shape)))
         _count(counts, [texts[k] for k in used], np.bincount(where.ravel(), minlength=len(used)))
     values = sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return Matrix(values, tuple(down), shape.column_names, tuple(_said(counts)))
+    return Matrix(values, tuple(down), shape.column_names, (*table.notes, *_said(counts)))
 
 
 def _decode(words: list[bytes], path: Path, encoding: str) -> list[str]:
     try:
         return [word.decode(encoding) for word in words]
     except UnicodeDecodeError:
-        rule = f"names must be {encoding} text"
-        raise EncodingError.at(path, None, "other bytes", rule, "pass encoding='latin-1' or another") from None
+        raise EncodingError.of(path, None, "other bytes", encoding, b"\n".join(words)) from None
 
 
 def _value(field: str, shape: MatrixLayout, block: Block) -> float:
@@ -117,13 +117,17 @@ def matrix_graph(
     path: Path, matrix: Matrix, directed: bool | None, weight: str | int | None, two_mode: bool | None
 ) -> Graph:
     """The graph of a matrix: one kind of nodes if it is square or its names are the same, otherwise two."""
+    matrix = _same_names(_without_totals(matrix), two_mode)
     rows, columns = matrix.values.shape
     check_size(path, max(rows, columns))
     for names, place in ((matrix.down, "down the side"), (matrix.across, "across the top")):
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise GraphFileError.at(path, None, f"{quote(twice)} twice {place}", "names must differ", "rename one")
-        total = next((name for name in names if simplified(name) in _TOTALS), None)
+        if "" in names:
+            found, rule = f"no name {place}", "rows and columns of a matrix with names have one each"
+            raise GraphFileError.at(path, None, found, rule, "name it, or delete it if it holds sums")
+        total = next((name for name in names if simplified(name) in TOTALS), None)
         if total is not None:
             rule, cure = "sums are no node", "delete its row and column, or rename it"
             raise GraphFileError.at(path, None, f"{quote(total)} {place}", rule, cure)
@@ -151,6 +155,33 @@ def matrix_graph(
     return _one_mode(matrix, directed, weight)
 
 
+def _without_totals(matrix: Matrix) -> Matrix:
+    """The matrix without a last row and column that are the sums of the others."""
+    values, down, across = matrix.values, matrix.down, matrix.across
+    row, column = total_line(values), total_line(sparse.csr_array(values.T))
+    if not (row or column):
+        return matrix
+    called = [repr(names[-1]) if names and names[-1] else "" for names in (down, across)]
+    lines = [f"{kind} {name}".strip() for kind, name in zip(("row", "column"), called)]
+    said = " and the last ".join(line for line, found in zip(lines, (row, column)) if found)
+    values = values[: values.shape[0] - row, : values.shape[1] - column]
+    note = f"Left out: the last {said}, the sums of the others."
+    return Matrix(
+        sparse.csr_array(values), down[: len(down) - row], across[: len(across) - column], (*matrix.notes, note)
+    )
+
+
+def _same_names(matrix: Matrix, two_mode: bool | None) -> Matrix:
+    """The matrix with the names of its rows across the top, if both are the same nodes."""
+    if two_mode or not (matrix.down and matrix.across):
+        return matrix
+    reason = same_nodes(matrix.values, matrix.down, matrix.across)
+    if not reason:
+        return matrix
+    said = f"The names across the top, such as {quote(matrix.across[0])}, are of the same nodes ({reason})"
+    return matrix._replace(across=matrix.down, notes=(*matrix.notes, f"{said}; pass two_mode=True if not."))
+
+
 def _one_mode(matrix: Matrix, directed: bool | None, weight: str | int | None) -> Graph:
     names = matrix.across or matrix.down
     n = matrix.values.shape[1]
@@ -174,6 +205,7 @@ def _one_mode(matrix: Matrix, directed: bool | None, weight: str | int | None) -
         f"Read as {size}: {n:,} nodes and {graph.n_links:,} {plural('link', graph.n_links)}, {kind}.",
     ]
     notes += _weight_notes(graph, weight)
+    notes += [every_pair(links)] if weight is not None and every_pair(links) else []
     loops = int(np.count_nonzero(links.diagonal()))
     notes += [f"{loops:,} self-link{'s' * (loops > 1)} dropped."] * bool(loops)
     graph = graph.binarize() if weight is None else graph
@@ -183,6 +215,7 @@ def _one_mode(matrix: Matrix, directed: bool | None, weight: str | int | None) -
         )
     if hidden.nnz:
         graph = graph.replace(hidden=hidden)
+    if graph.n_hidden:
         notes.append(f"Hidden for want of a value: {graph.n_hidden:,} {plural('pair', graph.n_hidden)}.")
     return graph.replace(labels=plain_labels(list(names)) if names else None, notes=notes)
 
@@ -212,7 +245,9 @@ def _weight_notes(graph: Graph, weight: str | int | None) -> list[str]:
     values = graph.links.data
     if weight is None or not len(values) or (values == 1).all():
         return []
-    return [f"Links have weights from {values.min():g} to {values.max():g}."]
+    said = [f"Links have weights from {values.min():g} to {values.max():g}."]
+    code = missing_code(values)
+    return [*said, code] if code else said
 
 
 def _two_mode(matrix: Matrix, weight: str | int | None) -> Graph:

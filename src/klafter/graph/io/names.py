@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,13 @@ import numpy as np
 from klafter.graph.assemble import Edges
 from klafter.graph.io.errors import EncodingError, quote
 from klafter.graph.io.files import check_size
+
+MANY_NAMES = 20_000  # more are not compared letter by letter
+_NOBODY = frozenset({"na", "n/a", "nan", "null", "none", "nil", "#n/a", "missing", "unknown", "-", "?"})
+_ROUNDED = re.compile(r"\d[.,]\d+[eE]\+\d\d+")
+_READ_TWICE = re.compile("Ã[\u0080-\u00bf]|â€|Å[\u0080-\u00bf‚¡]")
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_WHOLE = re.compile(rb"-?(0|[1-9]\d*)(\.0+)?")
 
 
 def integers(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
@@ -63,11 +71,16 @@ def number_nodes(
     Nodes are sorted by name, so that the order of lines changes nothing.
     """
     numbers = names if isinstance(names, np.ndarray) else integers(names)
+    if numbers is None and _have_points(names):
+        bare, rows = np.unique([int(name.partition(b".")[0]) for name in names], return_inverse=True)
+        pointed = next(name for name in names if b"." in name).decode()
+        edges, n, labels, note = number_nodes(_renumber(edges, rows), bare, declared, path, encoding)
+        return edges, n, labels, f"Names such as {pointed} were read as {pointed.partition('.')[0]}. {note}".strip()
     if numbers is None:
         by_name = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(by_name), np.int64)
         rank[by_name] = np.arange(len(by_name))
-        labels = [_decode(names[k], path, encoding) for k in by_name]
+        labels = _decode([names[k] for k in by_name], path, encoding)
         return _renumber(edges, rank), len(names), labels, _announced(declared, len(names))
     low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     for base in (0, 1):
@@ -86,6 +99,11 @@ def number_nodes(
     )
 
 
+def _have_points(names: list[bytes] | np.ndarray) -> bool:
+    """Whether names are whole numbers, of which some are written 1.0, as tables with gaps make them."""
+    return any(name.endswith(b".0") for name in names) and all(map(_WHOLE.fullmatch, names))
+
+
 def _renumber(edges: Edges, rows: np.ndarray) -> Edges:
     if np.array_equal(rows, np.arange(len(rows))):
         return edges
@@ -98,9 +116,46 @@ def _announced(declared: int | None, n: int) -> str:
     return f"The comments announce {declared:,} nodes, the links name {n:,}; nodes without a name are not added."
 
 
-def _decode(name: bytes, path: Path, encoding: str) -> str:
+def _decode(names: list[bytes], path: Path, encoding: str) -> list[str]:
     try:
-        return name.decode(encoding)
-    except UnicodeDecodeError:
-        found, rule = f"the name {quote(name)}", f"names must be {encoding} text"
-        raise EncodingError.at(path, None, found, rule, "pass encoding='latin-1' or another") from None
+        return [name.decode(encoding) for name in names]
+    except UnicodeDecodeError as error:
+        found = f"the name {quote(error.object)}"
+        raise EncodingError.of(path, None, found, encoding, b"\n".join(names)) from None
+
+
+def odd_names(labels: list[str] | np.ndarray | None) -> list[str]:
+    """What is odd about the names of nodes: some mean nobody, were rounded, or differ in case or blanks alone."""
+    if not isinstance(labels, list) or len(labels) > MANY_NAMES:
+        return []
+    found = []
+    nobody = [label for label in labels if label.casefold() in _NOBODY]
+    if nobody:
+        found.append(f"A node is called {quote(nobody[0])}; delete its lines if that means nobody.")
+    rounded = [label for label in labels if _ROUNDED.fullmatch(label)]
+    if rounded:
+        said = (
+            f"Names such as {quote(rounded[0])} were rounded by a spreadsheet, and different nodes may have become one"
+        )
+        found.append(f"{said}; write them as text.")
+    twice = next((label for label in labels if _READ_TWICE.search(label)), None)
+    if twice is not None:
+        found.append(f"The name {quote(twice)} looks like UTF-8 read as something else; pass encoding='utf-8'.")
+    several = [label for label in labels if ";" in label or "|" in label]
+    if 4 * len(several) > len(labels):
+        found.append(f"Names such as {quote(several[0])} hold several; write one on each line.")
+    return found + _alike(labels)
+
+
+def _alike(labels: list[str]) -> list[str]:
+    """Names that differ only in case or blanks, which people seldom mean."""
+    seen: dict[str, str] = {}
+    pairs = []
+    for label in labels:
+        first = seen.setdefault(" ".join(_INVISIBLE.sub("", label).casefold().split()), label)
+        if first != label:
+            pairs.append(f"{quote(first)} and {quote(label)}")
+    more = f" and {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
+    return (
+        [f"Different nodes, though they differ only in case or blanks: {', '.join(pairs[:3])}{more}."] if pairs else []
+    )

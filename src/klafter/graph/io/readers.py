@@ -5,29 +5,24 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-import numpy as np
-
-from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
-from klafter.graph.io.files import Wanted, check_size, opened
+from klafter.graph.io.files import Wanted, opened
 from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
+from klafter.graph.io.links_graph import LinksAsked, links_graph, noted
 from klafter.graph.io.matrix import matrix_graph, read_matrix
-from klafter.graph.io.names import number_nodes
 from klafter.graph.io.pajek import read_pajek
-from klafter.graph.io.tables.column_names import role
-from klafter.graph.io.tables.edge_list import Opened, Table, open_table, read_table
+from klafter.graph.io.tables.edge_list import open_table, read_table
 from klafter.graph.io.tables.node_table import NodeTable, read_nodes, sibling
 from klafter.graph.io.tables.sheets import EXCEL, is_sheet, node_sheet, read_sheet
-from klafter.graph.io.tables.table_layout import Layout
 from klafter.graph.io.ucinet import OPENING, read_dl
-from klafter.graph.modes import name_apart, with_kinds
 
 log = logging.getLogger("klafter")
 
@@ -44,7 +39,6 @@ _READERS = {
     ".mat": read_mat,
     ".dl": read_dl,
 }
-MANY_NAMES = 20_000  # more are not compared letter by letter
 _FOREIGN = {
     ".xls": "save it as .xlsx or CSV",
     ".ods": "save it as .xlsx or CSV",
@@ -56,7 +50,33 @@ _FOREIGN = {
     ".##d": "export it as DL",
     ".gephi": "export the graph as GEXF or GraphML",
 }
-_OPENINGS = {b"%%matrixmarket": ".mtx", b"*vertices": ".net", b"*network": ".paj", b"<?xml": ".xml", b"graph [": ".gml"}
+_OPENINGS = {
+    b"%%matrixmarket": ".mtx",
+    b"*vertices": ".net",
+    b"*network": ".paj",
+    b"<?xml": ".xml",
+    b"<graphml": ".xml",
+    b"<gexf": ".xml",
+    b"graph [": ".gml",
+    b'{"': ".json",
+    b'[{"': ".json",
+}
+_UNREAD = {
+    b"nodedef>": ("a GDF file", "export the graph as GEXF or GraphML"),
+    b"*node data": ("a VNA file", "export it as DL, or the ties as CSV"),
+    b"*tie data": ("a VNA file", "export it as DL, or the ties as CSV"),
+    b"graph {": ("a DOT file", "convert it to GraphML or a list of links"),
+    b"digraph": ("a DOT file", "convert it to GraphML or a list of links"),
+    b"strict ": ("a DOT file", "convert it to GraphML or a list of links"),
+    b"#type multi": ("a multilayer file", "write one layer as a list of links"),
+    b"<html": ("a web page", "save the table as CSV"),
+    b"<!doctype": ("a web page", "save the table as CSV"),
+    b"<table": ("a web page", "save the table as CSV"),
+    b"{\\rtf": ("a text document", "save it as plain text"),
+    b"%pdf": ("a PDF document", "copy the table to a spreadsheet"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel file", "save it as .xlsx or CSV"),
+}
+_BRACKETS = re.compile(rb"[(\[][^\n]*[)\]],?\s*")
 
 
 def read_graph(
@@ -118,6 +138,11 @@ def read_graph(
     nodes_header : bool, optional
         Whether the first line of `nodes` names its columns.
 
+    Returns
+    -------
+    Graph
+        Its ``notes`` say what was found and decided.
+
     Raises
     ------
     GraphFileError
@@ -176,15 +201,9 @@ def read_asked(
     if described is None and nodes is None:
         said = _beside(place, asked.sheet)
     if said:
-        graph = _noted(graph, said)
+        graph = noted(graph, said)
     log.info("%s: %s", place, " ".join(graph.notes))
     return graph
-
-
-def _noted(graph: Graph, notes: list[str]) -> Graph:
-    """The same graph with more notes; it was checked when it was made."""
-    parts = {name: getattr(graph, name) for name in ("directed", "labels", "attributes", "covariates", "kinds")}
-    return Graph.trusted(graph.links, graph.hidden, **parts, notes=(*graph.notes, *notes))
 
 
 def _check_arguments(asked: Asked) -> None:
@@ -215,7 +234,7 @@ def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Grap
     )
     such = f", such as {quote(odd)}" if odd else ""
     said = f"The text is no UTF-8 and was read as {likely}{such}; pass encoding= if names look wrong."
-    return _noted(graph, [said])
+    return noted(graph, [said])
 
 
 def _read(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
@@ -255,6 +274,12 @@ def file_kind(path: Path) -> str:
         start = stream.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if suffix in _FOREIGN:
         raise GraphFileError.at(path, None, f"a {suffix} file", "klafter does not read these", _FOREIGN[suffix])
+    for opening, (called, cure) in _UNREAD.items():
+        if start.startswith(opening):
+            raise GraphFileError.at(path, None, called, "klafter does not read these", cure)
+    if start.count(b"\n") > 1 and all(_BRACKETS.fullmatch(line) for line in start.split(b"\n")[:-1]):
+        found, rule = f"lines in brackets such as {quote(start.split(bytes([10]))[0])}", "a line is two names"
+        raise GraphFileError.at(path, 1, found, rule, "delete the brackets")
     if OPENING.match(start.decode("ascii", "replace")):
         return ".dl"
     return next((kind for opening, kind in _OPENINGS.items() if start.startswith(opening)), "")
@@ -285,130 +310,9 @@ def _read_table(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
             found = found._replace(notes=(*notes, *found.notes))
             graph = matrix_graph(asked.path, found, asked.directed, asked.weight, asked.two_mode)
             return graph if nodes is None else _describe(graph, nodes, asked.path)
-        # UTF-16 is turned into UTF-8 when it is opened
-        encoding = "utf-8" if encoding.lower().startswith("utf") else encoding
-        known = [] if nodes is None else [name.encode(encoding) for name in nodes.identifiers]
+        known = [] if nodes is None else [name.encode(table.encoding) for name in nodes.identifiers]
         links = read_table(table, known)
-    return _links_graph(asked, table, links, nodes, encoding, notes)
-
-
-def _links_graph(
-    asked: Asked, opened_table: Opened, table: Table, nodes: NodeTable | None, encoding: str, notes: list[str]
-) -> Graph:
-    path, labels, note = asked.path, None if nodes is None else nodes.labels, ""
-    if nodes is None:
-        edges, n, labels, note = number_nodes(table.edges, table.names, table.declared.nodes, path, encoding)
-    else:
-        _check_known(path, table, len(nodes.identifiers))
-        edges, n = table.edges, len(nodes.identifiers)
-    notes = [*notes, note] if note else list(notes)
-    if table.remarks:
-        notes.append(f"{table.remarks:,} comment lines among the links skipped.")
-    notes += [_first_line_note(opened_table), *table.layout.notes, *_left_out(table.layout)]
-    edges, directed, said = _stated_direction(edges, table, asked.directed)
-    two_mode, doubt = _find_modes(edges, n, table.layout, False if asked.directed else asked.two_mode)
-    if two_mode:
-        edges, size, labels, apart = name_apart(edges, n, labels, _kinds(table.layout))
-        if size > n and nodes is not None:
-            found, rule = f"{size - n:,} names in both columns", "two kinds of nodes need names of their own in nodes="
-            raise GraphFileError.at(path, None, found, rule, "rename them, or read without nodes=")
-        n, directed, doubt = size, False, doubt + apart
-    attributes = None if nodes is None else nodes.attributes
-    graph = assemble(
-        edges,
-        check_size(path, n),
-        directed=directed,
-        labels=labels,
-        attributes=attributes,
-        notes=[*notes, *said],
-    )
-    doubt += _alike(labels)
-    graph = _noted(graph, doubt) if doubt else graph
-    if not two_mode:
-        return graph
-    second = np.zeros(n, bool)
-    second[edges.target] = True
-    return with_kinds(graph, second, _kinds(table.layout))
-
-
-def _alike(labels: list[str] | np.ndarray | None) -> list[str]:
-    """Names that differ only in case or blanks, which people seldom mean."""
-    if not isinstance(labels, list) or len(labels) > MANY_NAMES:
-        return []
-    seen: dict[str, str] = {}
-    pairs = []
-    for label in labels:
-        first = seen.setdefault(" ".join(label.casefold().split()), label)
-        if first != label:
-            pairs.append(f"{quote(first)} and {quote(label)}")
-    more = f" and {len(pairs) - 3:,} more pairs" if len(pairs) > 3 else ""
-    return (
-        [f"Different nodes, though they differ only in case or blanks: {', '.join(pairs[:3])}{more}."] if pairs else []
-    )
-
-
-def _first_line_note(table: Opened) -> str:
-    """What line 1 was taken for, why, and how to say otherwise."""
-    is_header, reason = table.layout.first
-    taken = "names the columns" if is_header else "is a link"
-    cure = "pass header=False if not" if is_header else "pass header=True if it names the columns"
-    cure = f"; {cure}" if reason != "as stated" else ""
-    return f"Line {table.line}, {quote(table.lines[0].strip())}, {taken} ({reason}){cure}."
-
-
-def _stated_direction(edges: Edges, table: Table, directed: bool | None) -> tuple[Edges, bool | None, list[str]]:
-    """What comments or a column say of direction; in a mixture undirected links go both ways."""
-    if directed is not None or table.direction is None or not len(table.direction):
-        return edges, table.declared.directed if directed is None else directed, []
-    if table.direction.all() or not table.direction.any():
-        found = bool(table.direction[0])
-        called = f"The column {table.layout.names[table.layout.direction or 0]!r} says so of every link"
-        return edges, found, [f"{called}: {'directed' if found else 'undirected'}."]
-    both = ~table.direction
-    source, target = np.append(edges.source, edges.target[both]), np.append(edges.target, edges.source[both])
-    weight = None if edges.weight is None else np.append(edges.weight, edges.weight[both])
-    said = f"{int(both.sum()):,} of {len(both):,} links are called undirected: they go both ways."
-    return Edges(source, target, weight), True, [said]
-
-
-def _find_modes(edges: Edges, n: int, layout: Layout, two_mode: bool | None) -> tuple[bool, list[str]]:
-    """Whether sources and targets are two kinds of nodes, and what has to be said if nobody can tell."""
-    if two_mode is False:
-        return False, []
-    second, first = np.zeros(n, bool), np.zeros(n, bool)
-    first[edges.source], second[edges.target] = True, True
-    overlap = int((first & second).sum())
-    if two_mode or overlap or len(edges.source) < 4:
-        return bool(two_mode), []
-    roles = [role(layout.names[k]) for k in (layout.source, layout.target)] if layout.names else []
-    if "group" in roles and roles[0] != roles[1]:
-        kinds = " and ".join(map(quote, _kinds(layout)))
-        return True, [f"Read as two kinds of nodes, {kinds}, since no name is both; pass two_mode=False if not."]
-    said = "No name stands in both columns; pass two_mode=True if these are two kinds, such as people and events"
-    return False, [f"{said}, and nodes= if it is a table of nodes."]
-
-
-def _kinds(layout: Layout) -> tuple[str, str]:
-    if not layout.names:
-        return "source", "target"
-    return layout.names[layout.source], layout.names[layout.target]
-
-
-def _left_out(layout: Layout) -> list[str]:
-    """The columns that nobody asked for, in a sentence."""
-    used = {layout.source, layout.target, layout.weight, layout.direction}
-    others = sorted({*range(layout.columns)} - used - layout.empty)
-    called = [quote(layout.names[k]) if k < len(layout.names) and layout.names[k] else str(k + 1) for k in others]
-    found = [f"Left out: column{'s' * (len(called) > 1)} {', '.join(called)}."] if called else []
-    if layout.loose_tail or layout.columns - 1 in layout.empty:
-        found.append("Delimiters at the ends of lines ignored.")
-    return found
-
-
-def _check_known(path: Path, table: Table, count: int) -> None:
-    if len(table.names) > count:
-        found, rule = f"the node {quote(table.names[count])}", "the table of nodes must name all nodes"
-        raise GraphFileError.at(path, None, found, rule, "add it there, or read without nodes=")
+    return links_graph(LinksAsked(asked.path, asked.directed, asked.two_mode), table, links, nodes, notes)
 
 
 def _describe(graph: Graph, nodes: NodeTable, path: Path) -> Graph:

@@ -34,11 +34,14 @@ def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback:
     bounds = cut_points(graph.n_nodes, graph.n_links)
     frame = frame_of(problem, np.diff(problem.start))
     light = tuple(bare(frame))
-    shards = [
-        client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
-        for low, high in pairwise(bounds)
-    ]
-    executor = DaskShardExecutor(client, shards, bounds)
+
+    def shards() -> list[Any]:
+        return [
+            client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
+            for low, high in pairwise(bounds)
+        ]
+
+    executor = DaskShardExecutor(client, shards(), bounds, shards)
     return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback, model._store)
 
 
@@ -119,11 +122,11 @@ def search(
     def done(t: int, state: Any) -> bool:
         t = made + t + 1
         value = note(t, state)
-        told = callback(Progress("search", 0, 1, t, max_iter, value, len(state.size)))
+        stop_now = callback(Progress("search", 0, 1, t, max_iter, value, len(state.size)))
         ended = history[-2].objective - value <= tol * abs(value)
-        if not told:
+        if not stop_now:
             store.state("rounds", lambda: (state, history, ended))
-        return bool(told) or ended
+        return bool(stop_now) or ended
 
     with announce_compilation():
         if state is None:

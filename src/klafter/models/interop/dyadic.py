@@ -143,6 +143,8 @@ class LinkClassifier(_Likelihood, ClassifierMixin, _DyadEstimator):  # type: ign
     np.True_
     """
 
+    classes_: np.ndarray
+
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model to the dyads that are listed; all others nobody observed.
 

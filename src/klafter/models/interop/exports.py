@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,11 +11,17 @@ from klafter.models.interop import tables
 from klafter.models.interop.placement import Placement, place
 from klafter.models.interop.transformer import MembershipTransformer
 
+if TYPE_CHECKING:  # so that editors complete what is done with them
+    import cdlib
+    import igraph
+    import networkx
+    import pandas
+
 
 class Exports(MembershipTransformer):
     """What was found, in the forms in which other libraries want it."""
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pandas.DataFrame:
         """One row for each node, as a pandas table.
 
         Returns
@@ -26,9 +32,10 @@ class Exports(MembershipTransformer):
             where ``membership_proba_`` is), and the attributes.
         """
         check_is_fitted(self, "memberships_")
-        return tables.nodes_frame(self)
+        table: pandas.DataFrame = tables.nodes_frame(self)
+        return table
 
-    def communities_frame(self) -> Any:
+    def communities_frame(self) -> pandas.DataFrame:
         """One row for each community, as a pandas table.
 
         Returns
@@ -38,9 +45,10 @@ class Exports(MembershipTransformer):
             without other restarts) and members.
         """
         check_is_fitted(self, "memberships_")
-        return tables.communities_frame(self)
+        table: pandas.DataFrame = tables.communities_frame(self)
+        return table
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> networkx.Graph:
         """The network for networkx, with what was found as node attributes.
 
         Returns
@@ -50,9 +58,10 @@ class Exports(MembershipTransformer):
             graph; links a ``weight`` where not all are 1. Of a two-mode network nodes have ``kind`` and ``bipartite``.
         """
         check_is_fitted(self, "memberships_")
-        return tables.networkx_graph(self)
+        graph: networkx.Graph = tables.networkx_graph(self)
+        return graph
 
-    def to_igraph(self) -> Any:
+    def to_igraph(self) -> igraph.Graph:
         """The network for igraph, with what was found as vertex attributes; see ``to_networkx``.
 
         Returns
@@ -61,9 +70,10 @@ class Exports(MembershipTransformer):
             Labels are the vertex attribute ``name``.
         """
         check_is_fitted(self, "memberships_")
-        return tables.igraph_graph(self)
+        graph: igraph.Graph = tables.igraph_graph(self)
+        return graph
 
-    def to_node_clustering(self) -> Any:
+    def to_node_clustering(self) -> cdlib.NodeClustering:
         """The communities for cdlib, whose measures and pictures then work.
 
         Returns
@@ -71,7 +81,8 @@ class Exports(MembershipTransformer):
         cdlib.NodeClustering
         """
         check_is_fitted(self, "memberships_")
-        return tables.node_clustering(self)
+        clustering: cdlib.NodeClustering = tables.node_clustering(self)
+        return clustering
 
     def place(
         self,
@@ -89,8 +100,8 @@ class Exports(MembershipTransformer):
         links : list of labels, or integer array of rows
             Nodes that it links to.
         unlinked : list of labels, integer array of rows, or "others", optional
-            Nodes that it was observed not to link to, or all but ``links``; of the rest nothing is known. ``EPM``
-            and real values need some: links alone do not bound their rates.
+            Nodes that it was observed not to link to, or all but ``links``, which win where both name a node; of the
+            rest nothing is known. ``EPM`` and real values need some: links alone do not bound their rates.
         linked_by : list of labels, or integer array of rows, optional
             Of a directed network, nodes that link to it. Default: not known.
         values : (m,) array, optional

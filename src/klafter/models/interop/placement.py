@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
+from klafter.core.families import FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.prediction.place_rows import (
     Exposure,
@@ -24,6 +25,7 @@ from klafter.prediction.place_rows import (
 )
 
 MOST_DRAWS = 60  # that a placement averages
+SHOWN = 3  # communities in the representation of a placement
 OTHERS = "others"  # all nodes but those that are linked
 
 
@@ -32,6 +34,13 @@ class Placement(NamedTuple):
 
     ``probabilities`` (K,) are those of memberships (of MMSB proportions), ``memberships`` (K,) 0/1, ``communities``
     the names of those it is in.
+
+    Examples
+    --------
+    >>> import klafter as kl
+    >>> from klafter.datasets import load_karate
+    >>> kl.KLafter(n_init=1, n_smooth=30, random_state=0).fit(load_karate()).place([33, 32, 23])
+    Placement(in 'Officer'; most probable: Officer 0.96, Mr. Hi 0.28)
     """
 
     memberships: np.ndarray
@@ -42,6 +51,12 @@ class Placement(NamedTuple):
     known: np.ndarray  # rows of nodes whose dyads with it were given
     columns: np.ndarray  # (p, n): what attributes say of its dyads
     possible: np.ndarray | None = None  # (n,) of a two-mode network: nodes of the other kind
+
+    def __repr__(self) -> str:
+        names, best = self.model.community_names_, np.argsort(-self.probabilities, kind="stable")[:SHOWN]
+        told = ", ".join(f"{names[k]} {self.probabilities[k]:.2f}" for k in best)
+        held = ", ".join(map(repr, self.communities[:SHOWN])) + (", ..." if len(self.communities) > SHOWN else "")
+        return f"Placement(in {held or 'no community'}{f'; most probable: {told}' if told else ''})"
 
     def predict_proba(self, nodes: Any = None, *, incoming: bool = False) -> np.ndarray:
         """Probability of a link to each node.
@@ -124,6 +139,8 @@ def place(
     if linked_by is not None and not graph.directed:
         raise ValueError("linked_by is for directed networks; this one is undirected. Put all into links.")
     out = _links(graph, links, values)
+    if values is not None:
+        check_values(FAMILIES[getattr(model, "family", "bernoulli")], out.values, "place", "Use such values.")
     partners = _other_kind(graph, out, unlinked)
     sides = [(out, _rest(graph, out, unlinked, partners))]
     if graph.directed:
@@ -158,6 +175,12 @@ def explained(draw: Draw, columns: np.ndarray) -> np.ndarray:
     if not len(columns) or isinstance(draw, ExposureDraw):
         return np.zeros(columns.shape[1])
     return np.asarray(np.asarray(draw.coefficients) @ columns)
+
+
+def are_rows_of_nodes(graph: Graph, matrix: Any) -> bool:
+    """Whether it is a matrix of links to all nodes, as a fold of nodes in scikit-learn is, rather than pairs."""
+    shape: tuple[int, ...] = getattr(matrix, "shape", ())
+    return len(shape) == 2 and shape[1] == graph.n_nodes != 2
 
 
 def score_newcomers(model: Any, rows: Any) -> float:
@@ -195,10 +218,10 @@ def _other_kind(graph: Graph, links: Side, unlinked: Any) -> np.ndarray | None:
     named = np.concatenate([links.nodes, node_rows(graph, others)])
     kinds = np.unique(graph.second_kind[named])
     if len(kinds) != 1:
-        found = "both kinds" if len(kinds) else "none"
+        found = "these are of both kinds. Leave out those of its own kind" if len(kinds) else "here is none. Name some"
         raise ValueError(
             f"A new node of a two-mode network names nodes of one kind, {' or '.join(map(repr, graph.kind_names))}; "
-            f"these are of {found}. Leave out those of its own kind."
+            f"{found}."
         )
     return np.asarray(graph.second_kind == kinds[0])
 

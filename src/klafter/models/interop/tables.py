@@ -70,7 +70,8 @@ def communities_frame(model: Any) -> Any:
 def networkx_graph(model: Any) -> Any:
     """The network for networkx, what is known of its nodes with it."""
     graph = model.graph_
-    made = (library("networkx", "its graphs").DiGraph if graph.directed else library("networkx", "its graphs").Graph)()
+    networkx = library("networkx", "to_networkx")
+    made = networkx.DiGraph() if graph.directed else networkx.Graph()
     labels, known = node_labels(graph), node_facts(model)
     made.add_nodes_from((label, {name: values[i] for name, values in known.items()}) for i, label in enumerate(labels))
     row, col, value = _links(graph)
@@ -82,7 +83,7 @@ def networkx_graph(model: Any) -> Any:
 
 def igraph_graph(model: Any) -> Any:
     """The same for igraph; labels are the vertex attribute ``name``."""
-    graph, igraph = model.graph_, library("igraph", "its graphs")
+    graph, igraph = model.graph_, library("igraph", "to_igraph")
     row, col, value = _links(graph)
     made = igraph.Graph(n=graph.n_nodes, edges=np.column_stack([row, col]).tolist(), directed=graph.directed)
     made.vs["name"] = [str(label) for label in node_labels(graph)]
@@ -95,7 +96,7 @@ def igraph_graph(model: Any) -> Any:
 
 def node_clustering(model: Any) -> Any:
     """The communities for cdlib."""
-    kind = library("cdlib", "its measures").NodeClustering
+    kind = library("cdlib", "to_node_clustering").NodeClustering
     members = [sorted(found, key=str) for found in model.communities() if found]
     return kind(members, networkx_graph(model), type(model).__name__, model.get_params(deep=False), overlap=True)
 

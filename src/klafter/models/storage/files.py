@@ -13,18 +13,17 @@ import numpy as np
 from scipy import sparse
 
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
-from klafter.core.responses import RESPONSES
 from klafter.graph import Graph
 from klafter.graph.archives import check_compressed, read_arrays
 from klafter.graph.writing import write_file
 from klafter.models.checks import check_running
 from klafter.models.results.names import name_communities
 from klafter.models.results.posterior import fill_in
+from klafter.models.storage.fitted import check_fitted, known_attribute
 
 FORMAT, VERSION = "klafter model", 2
 Header: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, np.ndarray]
-LARGEST = 1e120  # fits take values up to 1e50, and the objective has their squares
 CLASSES = ("KLafter", "PaperKLafter", "LFRM", "IRM", "MMSB", "EPM")
 DAMAGES = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError)
 DRAWS: dict[str, type[Draw]] = {"linear": LinearDraw, "exposure": ExposureDraw}
@@ -54,6 +53,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model written by ``model.save``.
+
+    Parameters
+    ----------
+    path : path of the file
+
+    Returns
+    -------
+    KLafter, KLafterCV, LFRM, IRM, MMSB, EPM or PaperKLafter
+        As it was saved; a ``ModelFileError`` says what is wrong with a file that holds none.
 
     Examples
     --------
@@ -94,7 +102,7 @@ def _rebuild(header: Header, arrays: Arrays) -> Any:
     model.labels_in_ = model.graph_.labels
     model._forget()
     for name, recipe in header["fitted"].items():
-        if not name.endswith("_") or name.startswith("_"):
+        if not known_attribute(name):
             raise KeyError(name)
         setattr(model, name, _unpack(recipe, arrays))
     if header["version"] == 1 and header["class"] == "KLafter" and model.link_ == "exposure":
@@ -104,7 +112,7 @@ def _rebuild(header: Header, arrays: Arrays) -> Any:
     fill_in(model)
     if not hasattr(model, "community_names_"):
         model.community_names_ = name_communities(model.graph_, model.memberships_)
-    _check(model)
+    check_fitted(model)
     return model
 
 
@@ -122,46 +130,6 @@ def _with_background(draw: LinearDraw, directed: bool) -> ExposureDraw:
     z = sparse.csr_array(loadings[:, :k])
     z.data[:] = 1.0
     return ExposureDraw(z, sparse.csr_array(scale[:k, :k]), float(scale[k, k]), send, receive)
-
-
-def _check(model: Any) -> None:
-    """What every method relies on is there and fits the graph."""
-    n, draws = model.graph_.n_nodes, [model.point_, *model.draws_]
-    if not model.draws_ or not all(draw.fits(n) for draw in draws):
-        raise ValueError("draws_")
-    if model.memberships_.shape != (n, model.n_communities_):
-        raise ValueError("memberships_")
-    if model.membership_proba_.shape != model.memberships_.shape:
-        raise ValueError("membership_proba_")
-    known = model.n_communities_posterior_
-    if (
-        not 0 < len(known["n_communities"]) == len(known["probability"])
-        or not abs(sum(known["probability"]) - 1) < 1e-6
-    ):
-        raise ValueError("n_communities_posterior_")
-    weights = np.asarray(getattr(model, "blend_weights_", np.zeros(3)), float)
-    if weights.shape != (3,) or not np.isfinite(weights).all() or (weights[1:] < 0).any():
-        raise ValueError("blend_weights_")
-    if len(model.community_names_) != model.n_communities_:
-        raise ValueError("community_names_")
-    if model.response_ not in RESPONSES or not 0 < model.precision_ < np.inf:
-        raise ValueError("response_")
-    for draw in draws:
-        _check_finite(*draw)
-    _check_finite(model.memberships_, model.membership_proba_, model.affinities_, model.objective_)
-    memberships, proba = (_values(part) for part in (model.memberships_, model.membership_proba_))
-    if not np.isin(memberships, (0, 1)).all() or not ((proba >= 0) & (proba <= 1 + 1e-9)).all():
-        raise ValueError("memberships_")
-
-
-def _values(matrix: Any) -> np.ndarray:
-    return np.asarray(matrix.data if sparse.issparse(matrix) else matrix)
-
-
-def _check_finite(*parts: Any) -> None:
-    for part in parts:
-        if part is not None and not (np.abs(np.asarray(_values(part), float)) <= LARGEST).all():
-            raise ValueError("a number that is not finite, or beyond what any fit finds")
 
 
 def _plain(value: Any) -> Any:

@@ -20,13 +20,20 @@ function communityColumns() {
     has("affinity") && { name: "Affinity", number: true, meaning: AFFINITY, value: (c) => c.affinity, cell: (c) => signed(c.affinity) },
     has("stability") && { name: "Stability", share: true, meaning: "How well the other runs found this community again: the F1 of its members with those of the best match, averaged. 100% is the same members every time; believe the stable ones first.", value: (c) => c.stability, cell: (c) => share(c, "stability") },
     communities.some((c) => c.enriched.length) && { name: "Over-represented", meaning: "Attribute values that members hold more often than chance gives, at most 5% of them by mistake. Behind them: members with the value, and nodes of the whole network.", value: (c) => (c.enriched.length ? -Math.log(c.enriched[0].q + 1e-300) : -1), cell: (c) => c.enriched.slice(0, 3).map(enriched) },
-    ...(summary.kinds.length
-      ? summary.kinds.map((kind, side) => ({ name: `Members: ${kind}`, wide: true, cell: (c) => tightest(c.members.filter((i) => nodes.second[i] === side)) }))
-      : [{ name: "Tightest members", wide: true, meaning: "Members linked with most other members.", cell: (c) => tightest(c.members) }]),
+    { name: "Tightest members", wide: true, meaning: "Members linked with most other members.", cell: (c) => (summary.kinds.length ? byKind(c) : tightest(c.members, c.size)) },
   ].filter(Boolean);
 }
 
-const tightest = (members) => [...members.slice(0, 6).flatMap((i, t) => (t ? [", ", nodeButton(i)] : [nodeButton(i)])), el("span", { class: "muted" }, members.length > 6 ? ` and ${count(members.length - 6)} more` : "")];
+// A comma stays with the name before it; of large communities the page holds some members, so kinds of the rest are unknown.
+function tightest(members, size) {
+  const first = members.slice(0, 6), rest = size === null ? " and more" : size > first.length ? ` and ${count(size - first.length)} more` : "";
+  return [...first.flatMap((i, t) => [el("span", { class: "entry" }, nodeButton(i), t < first.length - 1 ? "," : ""), " "]), el("span", { class: "muted" }, rest)];
+}
+
+const byKind = (c) => summary.kinds.map((kind, side) => {
+  const members = c.members.filter((i) => nodes.second[i] === side);
+  return el("div", { class: "kind" }, el("span", { class: "muted" }, `${kind}: `), tightest(members, c.members.length < c.size ? null : members.length));
+});
 
 export function startCommunities() {
   if (!communities.length) return;

@@ -7,7 +7,7 @@ again elsewhere, and what cannot be recovered is sent again.
 from __future__ import annotations
 
 import time
-from concurrent.futures import CancelledError
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +15,10 @@ from scipy import sparse as sp
 
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.executor import by_shard
+from klafter.search.cluster.losses import STALL, insist, some_done
 from klafter.search.sparse.state import Problem
 
 SHARD_LINKS, FEWEST = 5_000_000, 8  # links to a shard, and shards at least: fixed by the graph, not by the cluster
-ATTEMPTS = 5  # at a task whose worker died
-STALL, PATIENCE = 20, 300  # seconds that tasks may wait with nobody at work, and that the cluster may have no worker
 SLOWEST = 1e7  # bytes a second at which a state goes to the workers, at least
 
 
@@ -35,8 +34,9 @@ class Traffic(NamedTuple):
 class DaskShardExecutor:
     """Shards that are futures on a cluster; see ``klafter.search.cluster.executor.ShardExecutor``."""
 
-    def __init__(self, client, shards: list, bounds: np.ndarray):
+    def __init__(self, client, shards: list, bounds: np.ndarray, again: Callable[[], list] | None = None):
         self.client, self.shards, self.bounds = client, shards, bounds
+        self.again = again  # makes the shards anew, where the client can
         self.traffic: list[Traffic] = []
         self.careful = False  # whether something was lost
 
@@ -74,42 +74,20 @@ class DaskShardExecutor:
 
     def _insist(self, work, submit, *sent) -> list:
         """Results of futures, submitted anew if something was lost that Dask itself cannot bring back."""
-        from distributed import KilledWorker
-
         began = time.perf_counter()
-        for attempt in range(ATTEMPTS):
-            try:
-                found = self._gather(submit())
-                break
-            except (CancelledError, KilledWorker, OSError):
-                if attempt == ATTEMPTS - 1:
-                    raise
-                self.careful = True
-                time.sleep(2.0**attempt)  # until the cluster knows who is gone
-                self._await_workers()
+        found = insist(lambda: self._gather(submit()), self.client, self._be_careful)
         volume = sum(map(_bytes, sent))
         self.traffic.append(Traffic(work.__name__, time.perf_counter() - began, volume, _bytes(found)))
         return found
 
+    def _be_careful(self) -> None:
+        self.careful = True
+        if self.again is not None and any(shard.status not in ("pending", "finished") for shard in self.shards):
+            self.shards = self.again()  # a scheduler that began anew knows them no more
+
     def _gather(self, futures: list) -> list:
-        """Results of futures; an error if nothing is at work on them, as when what they need died with a worker."""
-        from distributed import wait
-
-        while True:
-            try:
-                wait(futures, timeout=STALL)
-                return self.client.gather(futures)
-            except TimeoutError:
-                if not any(self.client.processing().values()):
-                    raise CancelledError(f"No worker was at work for {STALL} s.") from None
-
-    def _await_workers(self) -> None:
-        try:
-            self.client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError:
-            raise RuntimeError(
-                f"The cluster has had no worker for {PATIENCE} s, so the fit cannot go on. Start workers and fit again."
-            ) from None
+        some_done(futures, self.client, all_of_them=True)
+        return list(self.client.gather(futures))
 
 
 def _same(value):

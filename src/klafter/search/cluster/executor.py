@@ -1,4 +1,4 @@
-"""Who holds the shards, and what is sent to them."""
+"""Executors of shards, and what is sent to them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from klafter.search.cluster import shards as at
 from klafter.search.sparse.state import Problem, State
 
-ROOM = 64  # communities of a node that rounds keep room for
+MOST_HELD = 64  # communities of a node that rounds keep
 NO_ACTIVITY = np.zeros(0, np.int8)
 
 
 class ShardExecutor(Protocol):
-    """Who holds the shards: node i lives in the shard s with ``bounds[s] <= i < bounds[s + 1]``."""
+    """Where work on shards is run: node i is in the shard s with ``bounds[s] <= i < bounds[s + 1]``."""
 
     bounds: np.ndarray
 
@@ -25,36 +25,19 @@ class ShardExecutor(Protocol):
         """``work(frame, rows, view, *args)`` of every job (nodes, *args), with the rows of its nodes."""
 
 
-class LocalShardExecutor:
-    """Shards in this process."""
-
-    def __init__(self, shards: list[at.Shard], bounds: np.ndarray):
-        self.shards, self.bounds = shards, bounds
-
-    def each(self, work, shared, *columns):
-        given = () if shared is None else (shared,)
-        return [work(shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
-
-    def on_neighbourhoods(self, work, frame, snapshot, jobs):
-        def rows(nodes):
-            return [at.rows_of(*pair) for pair in zip(self.shards, by_shard(nodes, self.bounds))]
-
-        return [work(frame, rows(nodes), snapshot, *args) for nodes, *args in jobs]
-
-
 def by_shard(nodes: np.ndarray, bounds: np.ndarray) -> list[np.ndarray]:
     """Nodes in order, cut where shards begin."""
     return np.split(nodes, np.searchsorted(nodes, bounds[1:-1]))
 
 
 def frame_of(problem: Problem, degree: np.ndarray) -> Problem:
-    """The problem without its links, with room for the communities of each node."""
-    start = np.concatenate([[0], np.cumsum(np.minimum(degree, ROOM), dtype=np.int64)])
+    """The problem without its links, with space for the communities of each node."""
+    start = np.concatenate([[0], np.cumsum(np.minimum(degree, MOST_HELD), dtype=np.int64)])
     return problem._replace(start=start, middle=start[1:], node=np.zeros(0, np.int32), value=np.zeros(0))
 
 
 def bare(frame: Problem) -> Problem:
-    """Size, kind and prices alone, for those who bring rows of their own."""
+    """Size, kind and prices alone, for rows given apart."""
     empty = np.zeros(0, np.int64)
     return frame._replace(start=empty, middle=empty, hidden_start=empty, hidden_middle=empty)
 

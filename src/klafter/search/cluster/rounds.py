@@ -110,8 +110,8 @@ def accept_bounded(
 
     def gain_now(state, number, made):
         _, gain, _, nodes, z, _ = good[number]
-        room = frame.start[nodes + 1] - frame.start[nodes] - state.held[nodes]
-        if (room < z.sum(axis=0)).any():
+        free_slots = frame.start[nodes + 1] - frame.start[nodes] - state.held[nodes]
+        if (free_slots < z.sum(axis=0)).any():
             return -np.inf
         return gain - _doubt(frame, state, good[number], shared[[number]][:, made].sum())
 

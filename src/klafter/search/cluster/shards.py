@@ -1,7 +1,7 @@
 """Shards: the rows of some nodes of a network, and what can be done with them against a frozen state.
 
 Every function here is a pure function of its arguments, so that a task which is lost with its worker can be run again.
-A shard knows its own nodes and their neighbours by place: own nodes first, then those that live elsewhere.
+A shard knows its own nodes and their neighbours by place: own nodes first, then those of other shards.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Shard(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The state without room for more: what goes to the shards."""
+    """The state without empty slots: what goes to the shards."""
 
     start: np.ndarray  # (n + 1,) int64, where the communities of each node begin in member
     member: np.ndarray
@@ -85,7 +85,7 @@ def make_shard(frame: Problem, rows: Rows) -> Shard:
 
 
 def make_neighbourhood(frame: Problem, parts: list[Rows]) -> Shard:
-    """The rows of nodes from several shards; links that lead out of them keep their place, which is room for
+    """The rows of nodes from several shards; links that lead out of them keep their place, which are slots for
     communities, but have value 0, so that the background explains nothing of them. Hidden dyads that lead out are left
     out."""
     nodes, value = (np.concatenate([getattr(part, name) for part in parts]) for name in ("nodes", "value"))
@@ -152,8 +152,8 @@ def hidden_rates(shard: Shard, snapshot: Snapshot) -> np.ndarray:
 
 
 def winners(shard: Shard, proposals: np.ndarray) -> np.ndarray:
-    """Own nodes whose proposal beats those of all their neighbours, and those of the same community of all nodes that
-    they share a hidden dyad with: no two winners change each other's gain.
+    """Own nodes whose proposal gains more than those of all their neighbours, and those of the same community of all
+    nodes that they share a hidden dyad with: no two winners change each other's gain.
 
     ``proposals`` (2, n) are gains, 0 where there is none, and communities.
     """

@@ -1,4 +1,4 @@
-"""Births: a community grows from a seed node's unexplained links, and lives when Q falls by more than its price."""
+"""Births: a community grows from a seed node's unexplained links, and stays if Q falls by more than its price."""
 
 import numpy as np
 
@@ -97,10 +97,10 @@ def clear(ws, k):
 
 
 @inner
-def grow(ws, k, price, passes):
+def grow(ws, k, price, sweeps):
     """Fit all weights of slot k and revise its members in turn; returns the fall of Q since the slot was empty."""
     gain = -price
-    for left in range(passes - 1, -1, -1):
+    for left in range(sweeps - 1, -1, -1):
         before = gain
         gain += fit_column(ws, k, False)
         step = descend(ws, around(ws, k), k, 1)
@@ -111,15 +111,15 @@ def grow(ws, k, price, passes):
 
 
 @kernel
-def propose_birth(ws, seed, k, assortative, passes):
+def propose_birth(ws, seed, k, assortative, sweeps):
     """Grow a community of column k from a seed; returns the fall of Q and the evidence of the weights that it brings.
 
-    ``assortative`` ones have the seed inside and link inside only. Members are revised in so many ``passes`` at most.
+    ``assortative`` ones have the seed inside and link inside only. Members are revised in so many ``sweeps`` at most.
     """
     size, price = seed_community(ws, k, seed, assortative)
     if size < 2:
         return 0.0, 0.0
-    gain = grow_inside(ws, k, price, passes) if assortative else grow(ws, k, price, passes)
+    gain = grow_inside(ws, k, price, sweeps) if assortative else grow(ws, k, price, sweeps)
     if ws.size[k] < 2:
         return 0.0, 0.0
     return gain, column_evidence(ws, k) if gain > TINY_GAIN else 0.0

@@ -34,7 +34,7 @@ def folded(problem: Problem, state: State, k: int) -> State:
 
 
 def without_majorities(problem: Problem, state: State) -> State:
-    """The state without communities of more than half of the nodes: they say what offset and sociality can say."""
+    """The state without communities of more than half of the nodes: offset and sociality explain the same."""
     for k in np.flatnonzero(2 * state.z.sum(axis=1) > problem.dyads.n)[::-1]:
         state = folded(problem, state, int(k))
     return state

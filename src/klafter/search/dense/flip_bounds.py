@@ -1,4 +1,4 @@
-"""Flips that cannot gain, told apart by a bound.
+"""Flips that cannot gain, found by a bound.
 
 Loss is convex in x, so it lies above its tangent: a flip that moves x_ij by u_ij gains at most
     sum_j (y_ij - mean_ij) u_ij - price,    u_ij = +-(W z_j)_k,
@@ -19,7 +19,7 @@ ROUNDING = 1e-7  # a bound this much below its threshold is below it
 
 
 class FlipBounds(NamedTuple):
-    """Which communities every node holds, the first n_held[i] of held[i], and room for one node's bounds."""
+    """Which communities every node holds, the first n_held[i] of held[i], and the bounds of one node."""
 
     n_held: np.ndarray  # (n,)
     held: np.ndarray  # (n, K)
@@ -31,7 +31,7 @@ class FlipBounds(NamedTuple):
 
 @bare
 def update_held(ws, i, flip_bounds):
-    """List the communities of i anew, after they changed."""
+    """List the communities of i again after they changed."""
     size = 0
     for m in range(ws.z.shape[0] if flip_bounds.n_held.size > 0 else 0):
         if ws.z[m, i]:

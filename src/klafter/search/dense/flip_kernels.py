@@ -45,20 +45,20 @@ def flip_row(ws, i, thresholds, flip_bounds):
 
 
 @kernel
-def descend(ws, nodes, only, passes):
+def descend(ws, nodes, only, sweeps):
     """Descending flips of nodes, one after the other, each until none gains; returns the fall of Q.
 
     ``only`` one community is touched, and never emptied; -1 is all of them.
     """
-    return flip_rows(ws, nodes, only, passes, np.empty(ws.z.shape[0]), new_flip_bounds(ws, FEW))
+    return flip_rows(ws, nodes, only, sweeps, np.empty(ws.z.shape[0]), new_flip_bounds(ws, FEW))
 
 
 @bare
-def flip_rows(ws, nodes, only, passes, thresholds, flip_bounds):
+def flip_rows(ws, nodes, only, sweeps, thresholds, flip_bounds):
     total = 0.0
     for i in nodes:
         load_rows(ws, i)
-        for _ in range(passes):
+        for _ in range(sweeps):
             for k in range(thresholds.size):
                 free = ws.size[k] > 0  # a community whose last member left in this sweep is dead
                 if only >= 0:
@@ -75,7 +75,7 @@ def flip_rows(ws, nodes, only, passes, thresholds, flip_bounds):
 
 @bare
 def swap_row(ws, i, thresholds, flip_bounds):
-    """The exchange of one community of i for another that lowers Q most, of which either half alone may be dear.
+    """The exchange of one community of i for another that lowers Q most, though either flip alone may raise it.
 
     Returns the fall of Q, 0 if none falls.
     """

@@ -1,6 +1,6 @@
 """Growth: a community that links inside only is fitted and revised from the dyads of its members alone.
 
-Its weight w_kk reaches no other dyads, so a candidate costs its links and members times members, whatever n is.
+Its weight w_kk enters no other dyads, so a candidate costs its links and members times members, whatever n is.
 """
 
 from typing import NamedTuple
@@ -134,7 +134,7 @@ def revise_inside(ws, k, members, size, near, scratch, line):
 
 
 @inner
-def grow_inside(ws, k, price, passes):
+def grow_inside(ws, k, price, sweeps):
     """Fit w_kk and revise the members of k in turn; returns the fall of Q since k was empty.
 
     The effects of k are brought up to date only where Q fell: of a community that fails they are cleared anyway.
@@ -147,7 +147,7 @@ def grow_inside(ws, k, price, passes):
             members[at] = i
             at += 1
     gain = -price
-    for left in range(passes - 1, -1, -1):
+    for left in range(sweeps - 1, -1, -1):
         before = gain
         near = np.zeros(n, np.uint8)
         gain += fit_inside(ws, k, members, size, scratch)

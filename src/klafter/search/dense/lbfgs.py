@@ -26,14 +26,14 @@ from klafter.search.dense.weights_kernels import (
 )
 
 MEMORY = 15  # pairs of steps and changes of the slope
-SLOTS = MEMORY + 1  # and one that may turn out to tell nothing
+SLOTS = MEMORY + 1  # and one whose curvature may be refused
 HALVINGS = 12  # of a step that does not fall
 FALL = 1e-4  # share of the fall that the slope promises, which a step must bring
 FLAT = 1e-6  # slope, in units of the curvature, that counts as none
 
 
 class Work(NamedTuple):
-    """What the search keeps of the parameters (p of them), and room for it."""
+    """Past steps of p parameters, and scratch space."""
 
     here: np.ndarray  # (p,) where it stands, and the slope there
     slope: np.ndarray
@@ -213,7 +213,7 @@ def step_along(ws, work, value, none):
 
 @bare
 def remember(work, at):
-    """Move to the trial; keep the step and the change of the slope if they tell a curvature, which is returned."""
+    """Move to the trial and note the step and the change of the slope; whether their curvature is positive."""
     step, change, along, curvature = work.steps[at], work.changes[at], 0.0, 0.0
     for t in range(step.size):
         step[t] = work.there[t] - work.here[t]

@@ -2,7 +2,8 @@
 
 A node of two communities has many links. Where only one of the two is known, or neither, sociality accounts for the
 rest, and no single flip gains: it would have to come with the other, and with less sociality. From nothing both do.
-A third community that is drawn to both looks best at first, and so a node also begins with the second and third best.
+A third community with affinities to both has the best gain at first, and so a node also begins with
+the second and third best.
 """
 
 from typing import NamedTuple
@@ -23,7 +24,7 @@ SOCIALITY_STEPS = 5  # of Newton, along one convex line
 
 
 class Scratch(NamedTuple):
-    """Room for the memberships of one node before and at its best, and for the gains of its flips."""
+    """The memberships of one node before and at its best, and the gains of its flips."""
 
     before: np.ndarray  # (K,)
     best: np.ndarray  # (K,)
@@ -35,7 +36,7 @@ class Scratch(NamedTuple):
 def reset_rows(ws, nodes, starts):
     """Nodes choose one after the other, and stay as they were if Q would rise; returns its fall.
 
-    So many communities as ``starts`` says may be the first to join: the best one may be in the way of two others.
+    As many communities as ``starts`` says may be the first to join: the best one may be in the way of two others.
     """
     k = ws.z.shape[0]
     scratch = Scratch(np.empty(k, np.uint8), np.empty(k, np.uint8), np.empty(k), np.empty(k))
@@ -83,7 +84,7 @@ def choose_rows(ws, nodes, starts, scratch, line, y):
 
 @bare
 def is_alone(ws, i):
-    """Whether a community would die if i left it."""
+    """Whether i is the only member of a community."""
     alone = False
     for k in range(ws.z.shape[0]):
         alone |= ws.z[k, i] == 1 and ws.size[k] == 1
@@ -142,7 +143,7 @@ def priced_flip(ws, i, k):
 
 @bare
 def find_gains(ws, i, gains):
-    """The gain of every flip of i, 0 for a community that nobody else holds."""
+    """The gain of every flip of i, 0 for a community without other members."""
     for k in range(gains.size):
         gains[k] = flip_gain(ws, i, k, gains) if ws.size[k] - np.int64(ws.z[k, i]) > 0 else 0.0
 

@@ -189,9 +189,9 @@ def fill_precisions(ws, precisions):
 
 @bare
 def sum_derivatives(ws, with_curvature, slopes, curvatures, scratch, linked):
-    """Add up both derivatives over all dyads; returns the loss. Of the room the last row is zeros.
+    """Add up both derivatives over all dyads; returns the loss. The last row of the scratch space is zeros.
 
-    Where nothing is ``linked`` all dyads count as non-links: ``add_links`` knows the rest.
+    Where nothing is ``linked`` all dyads count as non-links: ``add_links`` adds the rest.
     """
     row, law, links, marks, total = ws.out, ws.law, ws.links_out, scratch[2], 0.0
     for i in range(ws.n):
@@ -212,7 +212,7 @@ def sum_derivatives(ws, with_curvature, slopes, curvatures, scratch, linked):
 
 @bare
 def row_derivatives(law, row, y, begin, first, second, linked):
-    """Slope and, where there is room, curvature of the loss of a row's dyads from ``begin`` on, 0 if not observed."""
+    """Slope and, where there is space, curvature of the loss of a row's dyads from ``begin`` on, 0 if not observed."""
     x, e, seen, y = row.x[begin:], row.e[begin:], row.seen[begin:], y[begin:]
     if law.logistic:  # e^x is there already
         for j in range(y.size):

@@ -28,7 +28,7 @@ def births(
         assortative = (t + 1) % settings.bipartite_every != 0
         if not newly_underpredicted(ws, seed, *failed[assortative]):
             continue
-        gain, own_evidence = propose_birth(ws, seed, slots[born], assortative, settings.birth_passes)
+        gain, own_evidence = propose_birth(ws, seed, slots[born], assortative, settings.birth_sweeps)
         there = laplace_evidence(ws) if gain > own_evidence else np.inf
         fall = gain + evidence - there
         if not proposal.is_accepted(fall):
@@ -46,7 +46,7 @@ def give_birth(
     """One round of births from seeds (None: all nodes), in random order."""
     failures = failures or Failures()
     n, k = problem.dyads.n, len(state.z)
-    slots = min(1 + int(SEARCH.dense.birth_room * k), max_communities - k)
+    slots = min(1 + int(SEARCH.dense.birth_share * k), max_communities - k)
     if slots <= 0:
         return state, value
     wider = add_communities(state, np.zeros((slots, n)), 0.0)

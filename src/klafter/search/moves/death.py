@@ -1,4 +1,4 @@
-"""Deaths: a community is deleted, its members are assigned anew, and weights may take over what it explained."""
+"""Deaths: a community is deleted, its members are reassigned, and weights may take over what it explained."""
 
 import numpy as np
 

@@ -22,7 +22,7 @@ from klafter.search.moves.proposal import LEAST_FALL, Proposal, accept
 def flip_nodes(ws: Workspace, nodes: np.ndarray) -> float:
     """Flips of nodes in their order, each until none gains; returns the fall of Q."""
     before = total(ws) if proposal.CHECKED else 0.0
-    fall = descend(ws, nodes, -1, SEARCH.dense.row_passes)
+    fall = descend(ws, nodes, -1, SEARCH.dense.row_sweeps)
     if proposal.CHECKED:
         proposal.check_claim("flip", before, fall, total(ws))
     return fall

@@ -48,7 +48,7 @@ def _polished(problem: Problem, candidate: State, column: int, nodes: np.ndarray
 
 
 def merges(problem: Problem, state: State, value: float, failures: Failures | None = None) -> tuple[State, float]:
-    """The likeliest pairs first; pairs are listed anew after each accepted merge."""
+    """The likeliest pairs first; pairs are listed again after each accepted merge."""
     before, failures = None, failures or Failures()
     while before is not state:
         before = state

@@ -1,7 +1,7 @@
 """Rebuilding: related communities are deleted together, and others may grow where they were.
 
 A flip moves one node, a move one or two communities. Where three of them share the work of two in a wrong way neither
-lowers the score, though the state is far from the best. Giving some up and growing anew does, and is cheap: only the
+lowers the score, though the state is far from the best. Giving some up and growing others does, and is cheap: only the
 nodes that were members are seeds and flip, until the state is near enough to the old one for all nodes to take part.
 """
 

@@ -22,7 +22,7 @@ from klafter.search.sparse.kernels.exchange import (
     subgraph_weights,
 )
 from klafter.search.sparse.kernels.off_diagonal import pairs_between
-from klafter.search.sparse.state import Problem, State, members, n_alive, with_room
+from klafter.search.sparse.state import Problem, State, members, n_alive, with_slots
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, off_diagonal_price
 from klafter.search.sparse.workspace import Workspace, open_workspace
@@ -86,11 +86,11 @@ def propose(
 def exchange_gain(problem: Problem, state: State, nodes, out, z, w, rounds: int, local: np.ndarray) -> float:
     """The gain of giving up ``out`` for columns z (q, m) of strengths w on ``nodes``, first improved in place."""
     ws = open_workspace(problem, state)
-    subgraph, old, room = cut(ws, problem, state, nodes, out, local)
+    subgraph, old, free_slots = cut(ws, problem, state, nodes, out, local)
     before = subgraph_loss(ws, nodes, subgraph, True, old, state.strength[out])
     for column in z:
-        column &= room > 0
-        room -= column
+        column &= free_slots > 0
+        free_slots -= column
     for turn in range(rounds):
         for _ in range(4 if turn == 0 else 1):  # strengths that fit the columns before any flip
             subgraph_weights(ws, nodes, subgraph, z, w)
@@ -115,19 +115,19 @@ def off_diagonal_gain(ws: Workspace, problem: Problem, state: State, nodes, out,
 
 
 def cut(ws: Workspace, problem: Problem, state: State, nodes, out, local) -> tuple[Subgraph, np.ndarray, np.ndarray]:
-    """The subgraph without ``out``, the columns of these, and how many communities more each node has room for."""
+    """The subgraph without ``out``, the columns of these, and how many communities more each node may join."""
     number = problem.start[nodes + 1] - problem.start[nodes]
     links = int(number.sum())
     hidden = int((problem.hidden_start[nodes + 1] - problem.hidden_start[nodes]).sum())
-    old, room, gone = (
+    old, free_slots, gone = (
         np.zeros((len(out), len(nodes)), bool),
         number - state.held[nodes],
         np.zeros(len(state.size), bool),
     )
     gone[out] = True
-    subgraph = cut_subgraph(ws, nodes, out, gone, local, old, room, links, hidden)
-    room += old.sum(axis=0)
-    return subgraph, old, room
+    subgraph = cut_subgraph(ws, nodes, out, gone, local, old, free_slots, links, hidden)
+    free_slots += old.sum(axis=0)
+    return subgraph, old, free_slots
 
 
 def carry_out(problem: Problem, state: State, exchange: Exchange, into: np.ndarray) -> State:
@@ -164,7 +164,7 @@ def accept(state: State, proposals: list[Exchange], gain_now: Callable, carry: C
     used = len(state.size)
     made: list[int] = []
     extra = [max(len(exchange.w) - len(exchange.out), 0) for exchange in proposals]
-    state = with_room(state, sum(extra))
+    state = with_slots(state, sum(extra))
     gone: set[int] = set()
     for number, exchange in enumerate(proposals):
         affinities, out = state.affinities, exchange.out

@@ -32,7 +32,7 @@ LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links wou
 
 
 class Settings(NamedTuple):
-    """The parameters of KLafter that this engine has a use for."""
+    """The parameters of KLafter that this engine uses."""
 
     family: str
     penalty: float
@@ -114,7 +114,7 @@ def search(
     problem = problem_of(settings, graph)
     rng, begun = np.random.default_rng(task.seed), time.perf_counter()
     history: list[Step] = [] if resume is None else list(resume.history)
-    told = False  # to stop
+    stop_now = False
     if resume is not None:
         rng.bit_generator.state, begun = resume.generator, begun - history[-1].seconds
     made = max(0, len(history) - 1)  # steps, in an earlier run
@@ -129,16 +129,18 @@ def search(
             return there if there.score < here.score else here
 
         def done(t, found):
-            nonlocal told
+            nonlocal stop_now
             t, size = made + t + 1, len(found.state.size)
             note(t, found)
-            told = bool(callback(Progress("search", task.run, task.n_runs, t, settings.max_iter, found.score, size)))
-            if told and stop is not None:  # the other searches are not to begin
+            stop_now = bool(
+                callback(Progress("search", task.run, task.n_runs, t, settings.max_iter, found.score, size))
+            )
+            if stop_now and stop is not None:  # the other searches are not to begin
                 stop.set()
             ended = history[-2].objective - found.score <= settings.tol * abs(found.score)
-            if keep is not None and not told:
+            if keep is not None and not stop_now:
                 keep(lambda: SearchState(found, history, rng.bit_generator.state, ended))
-            return told or ended
+            return stop_now or ended
 
         if resume is not None:
             found = resume.found
@@ -149,7 +151,7 @@ def search(
         n_steps = 0 if resume is not None and resume.ended else settings.max_iter - made
         found = iterate(step, found, n_steps, done, stop)
         converged = len(history) <= settings.max_iter
-        if not (told or (stop is not None and stop.is_set())):
+        if not (stop_now or (stop is not None and stop.is_set())):
             last = min(found, *endings(settings, problem, found, rng, pool, alone=task.n_runs == 1), key=by_score)
             if last is not found:
                 found = last
@@ -169,7 +171,7 @@ def endings(
 ) -> list[ScoredState]:
     """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
 
-    Where nodes joined communities by learned counts the other moves may go on from there, and counts be learned anew,
+    Where nodes joined communities by learned counts the other moves may go on from there, and counts be learned again,
     as long as the score falls. The ``alone`` search of a fit is annealed; of several that is done at the end.
     """
     judge = partial(judged, settings.prior, problem, pool=pool)
@@ -239,7 +241,7 @@ def warm(settings: Settings, point: ExposureDraw, problem: Problem) -> State:
 
 
 def adapt_to(settings: Settings, point: ExposureDraw, change: Change, rng: np.random.Generator) -> Outcome:
-    """Local moves around what changed; of a model with off-diagonal affinities, all moves that know of these."""
+    """Local moves around what changed; of a model with off-diagonal affinities, those that change these too."""
     began = time.perf_counter()
     problem = problem_of(settings, change.graph)
     state = state_of(point, problem)

@@ -6,7 +6,7 @@ union costs is worked out on the subgraph of its members, its affinity fitted an
     rise of F = rise of Q + T [e(w, c) - e(w_k, c_k) - e(w_l, c_l)],   e(w, c) = w - log w + log((c + w) / 2 pi) / 2
 
 with the price of the cover by the prior in use. Candidates are communities with links between their members, each with
-those that it has most of for their sizes. Rises of earlier levels are estimates, worked out anew when they are lowest.
+those that it has most of for their sizes. Rises of earlier levels are estimates, computed again when they are lowest.
 Of many communities, or many links, only the last levels are kept. Before them all weights follow when a twentieth of
 the communities is gone; at each of them all weights are fitted, and of the last twelve the score itself decides between
 the first three pairs.
@@ -39,7 +39,7 @@ STALE = 0.95  # share of the communities that is left when all weights are fitte
 
 
 class Cover(NamedTuple):
-    """One level: who is where, its score, and which columns of the level before became one."""
+    """One level: memberships, its score, and which columns of the level before became one."""
 
     memberships: sparse.csr_array
     score: float
@@ -55,7 +55,7 @@ class Union(NamedTuple):
 
 
 def levels(problem: Problem, state: State, value: float, pool: ThreadPool, *, counts: bool) -> list[Cover]:
-    """From the cover given to one community; of many, the finest and as many of the last as there is room for."""
+    """From the cover given to one community; of many, the finest and as many of the last as memory allows."""
     state = without_empty(copy_state(state))
     path, merging = [Cover(memberships(problem, state), value, ())], Merging(problem, state, pool, counts)
     most = n_kept(problem, state)
@@ -70,7 +70,7 @@ def levels(problem: Problem, state: State, value: float, pool: ThreadPool, *, co
 
 
 def n_kept(problem: Problem, state: State) -> int:
-    """How many levels there is room and time for."""
+    """How many levels memory and time allow."""
     work = len(problem.node) // 2 + int(state.held.sum())
     return max(SEARCH.levels.all_pairs, SEARCH.levels.kept // max(work, 1))
 

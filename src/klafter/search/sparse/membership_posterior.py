@@ -11,18 +11,18 @@ from klafter.search.sparse.kernels.flips import posterior_rows
 from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.workspace import open_workspace
 
-AT_ONCE = 4_000_000  # probabilities for which there is room
+AT_ONCE = 4_000_000  # probabilities in memory at once
 
 
 def membership_posterior(problem: Problem, state: State) -> sparse.csr_array:
     """(n, K) probabilities of memberships, some nodes at a time; at T = 0 the memberships."""
     if problem.temperature == 0.0 or not len(state.size):
         return memberships(problem, state)
-    room, blocks, low = np.concatenate([[0], np.cumsum(most_communities(problem, state)).astype(np.int64)]), [], 0
+    end, blocks, low = np.concatenate([[0], np.cumsum(most_communities(problem, state)).astype(np.int64)]), [], 0
     ws = open_workspace(problem, state)
     while low < problem.n:
-        high = max(low + 1, int(np.searchsorted(room, room[low] + AT_ONCE, side="right")) - 1)
-        which, proba = np.empty(room[high] - room[low], np.int32), np.empty(room[high] - room[low])
+        high = max(low + 1, int(np.searchsorted(end, end[low] + AT_ONCE, side="right")) - 1)
+        which, proba = np.empty(end[high] - end[low], np.int32), np.empty(end[high] - end[low])
         ends = np.empty(high - low, np.int64)
         total = posterior_rows(ws, low, high, which, proba, ends)
         parts = proba[:total].copy(), which[:total].copy(), np.concatenate([[0], ends])

@@ -29,7 +29,7 @@ def unexplained(problem: Problem, responsibility: np.ndarray) -> sparse.csr_arra
 def nonbacktracking_embedding(
     links: sparse.csr_array, rng: np.random.Generator, second_kind: np.ndarray = ONE_KIND
 ) -> np.ndarray:
-    """Rows of unit length, (n, d), whose products say how alike two nodes are; 0 for nodes without links.
+    """Rows of unit length, (n, d), whose products measure the similarity of two nodes; 0 for nodes without links.
 
     In two modes walks of s steps end in one kind from a node of the first and in the other from one of the second: with
     those of s - 1 steps added, nodes of both kinds have ends in common. What all share is then taken out of each kind.

@@ -90,7 +90,7 @@ def as_problem(
 
 
 def one_way(problem: Problem, send: np.ndarray, receive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Degree factors, those at 0 that a node of a two-mode network has no use for."""
+    """Degree factors, those at 0 that a node of a two-mode network does not need."""
     if not len(problem.second_kind):
         return send, receive
     return np.where(problem.second_kind, 0.0, send), np.where(problem.second_kind, receive, 0.0)
@@ -130,10 +130,10 @@ def empty_state(problem: Problem, n_links: float | None = None) -> State:
     pairs = n_pairs(problem) - len(problem.hidden_node) / 2
     density = links / pairs if pairs > 0 else 0.0
     background = density if problem.counts else -np.log1p(-min(density, 1 - 1e-9))
-    none, nobody = np.zeros(0), np.zeros(0, np.int64)
+    none, no_nodes = np.zeros(0), np.zeros(0, np.int64)
     return State(
         np.zeros(problem.start[-1] + 1, np.int32), np.zeros(n, np.int32), *one_way(problem, np.ones(n), np.ones(n)),
-        nobody, none, none.copy(), as_affinities(none), nobody.copy(), float(max(background, 1e-300)),
+        no_nodes, none, none.copy(), as_affinities(none), no_nodes.copy(), float(max(background, 1e-300)),
     )  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def copy_state(state: State) -> State:
     return state._replace(**arrays, affinities=copy_affinities(state.affinities))
 
 
-def with_room(state: State, extra: int) -> State:
+def with_slots(state: State, extra: int) -> State:
     """The same state with ``extra`` empty communities at the end."""
     return _by_community(
         state, lambda sums: np.concatenate([sums, np.zeros(extra, sums.dtype)]), with_more(state.affinities, extra)
@@ -199,7 +199,7 @@ def n_alive(state: State) -> int:
 
 
 def memberships(problem: Problem, state: State) -> sparse.csr_array:
-    """Who belongs where: 0/1, shape (n, K)."""
+    """Memberships: 0/1, shape (n, K)."""
     start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
     owner = np.repeat(np.arange(len(state.held)), state.held)
     place = np.arange(start[-1]) - start[owner] + problem.start[owner]
@@ -210,6 +210,6 @@ def memberships(problem: Problem, state: State) -> sparse.csr_array:
 
 
 def members(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Who belongs to each community: community k has ``nodes[start[k]:start[k + 1]]``."""
+    """Members of each community: community k has ``nodes[start[k]:start[k + 1]]``."""
     by_community = memberships(problem, state).tocsc()
     return by_community.indptr.astype(np.int64), by_community.indices.astype(np.int32)

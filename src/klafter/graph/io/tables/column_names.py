@@ -1,4 +1,4 @@
-"""What people call the columns of a table of links: words of seven languages and the part each column plays."""
+"""What people call the columns of a table of links, in some twenty languages, and the part each column plays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from klafter.graph.convert import SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES
 
-# written without accents; English, German, French, Spanish, Italian, Portuguese, Dutch
+# written without accents; English, German, French, Spanish, Italian, Portuguese, Dutch; then Nordic languages, Polish,
+# Czech, Hungarian, Russian, Turkish, Greek, Japanese, Chinese, Korean
 _SOURCE = """
 source src from sender origin caller giver follower citing ego exporter reporter chooser rater seller tail
 von quelle absender ursprung herkunft geber
@@ -17,6 +18,10 @@ origen fuente desde emisor remitente
 da fonte sorgente mittente
 origem remetente
 van bron afzender
+fra avsender afsender kilde fran avsandare kalla lahde lahettaja
+od nadawca źródło odesilatel zdroj kitol felado forras
+от отправитель источник відправник gönderen kaynak απο αποστολεας
+送信者 差出人 发送者 发件人 보낸사람 발신자
 """
 _TARGET = """
 target dst dest destination to receiver recipient callee taker followee followed cited alter importer chosen ratee buyer
@@ -26,6 +31,10 @@ destino hacia para receptor destinatario
 verso destinazione bersaglio
 alvo
 naar doel ontvanger
+til mottaker modtager mal till mottagare kohde vastaanottaja
+do odbiorca cel prijemce cil kinek cimzett cel
+к кому получатель отримувач alıcı hedef προς παραληπτης
+受信者 宛先 接收者 收件人 받는사람 수신자
 """
 _NODE = """
 node vertex person people name member friend actor user author coauthor student pupil employee colleague partner gene
@@ -37,6 +46,11 @@ persona nombre amigo amiga nodo usuario miembro alumno alumna estudiante colega 
 nome amico amica attore utente membro studente collega autore paese citta azienda
 pessoa ator aluno estudante cidade
 persoon naam vriend vriendin knoop leerling stad bedrijf land auteur
+navn venn elev deltaker bruker ven bruger deltager namn van anvandare deltagare nimi ystava henkilo oppilas kayttaja
+osoba znajomy przyjaciel kolega kolezanka uczen imie nazwisko uzytkownik jmeno pritel kamarad zak uzivatel
+nev barat diak szemely имя друг подруга человек участник ученик пользователь фамилия друзья
+kişi arkadaş öğrenci isim kullanici ονομα φιλος μαθητης χρηστης
+名前 氏名 友人 友達 人物 学生 ユーザー 姓名 朋友 用户 学生 이름 친구 사람 학생 사용자
 """
 _GROUP = """
 event group club board committee item product film movie paper article project meeting party course class tag topic
@@ -48,12 +62,15 @@ projeto produto reuniao
 """
 _WEIGHT = """
 weight weights value count counts strength amount frequency freq times intensity volume contacts
-gewicht wert anzahl haufigkeit starke menge
+gewicht wert anzahl haufigkeit starke menge betrag
 poids valeur frequence intensite force
 peso valor cantidad frecuencia fuerza intensidad
 valore frequenza quantita forza
 quantidade frequencia forca
 gewicht aantal sterkte
+rating score closeness tie linked connected interactions messages calls
+vekt antall styrke vaegt antal vikt paino maara voima waga sila liczba vaha pocet sila suly szam
+вес число количество сила вага ağırlık sayı βαρος 回数 重み 强度 次数 权重 횟수 가중치
 """
 _TIME = """
 time timestamp date datetime year month day since created updated began ended start end hour week wave
@@ -62,6 +79,8 @@ temps annee mois jour heure depuis
 fecha hora ano tiempo mes dia
 data anno tempo giorno ora mese
 tijd jaar maand
+dato tidspunkt ar aika paivamaara vuosi czas rok miesiac datum cas ido ev
+дата время год tarih zaman yıl 日付 日時 年 日期 时间 날짜
 """
 _OTHER = """
 id index nr no row number key code label type kind category color colour note notes comment comments directed relation
@@ -76,20 +95,11 @@ edad sexo genero departamento
 eta sesso genere ruolo
 idade
 """
-_ROLES = (
-    ("source", frozenset([*_SOURCE.split(), *(name for name in SOURCE_NAMES if len(name) > 1)])),
-    ("target", frozenset([*_TARGET.split(), *(name for name in TARGET_NAMES if len(name) > 1)])),
-    ("weight", frozenset([*_WEIGHT.split(), *(name for name in WEIGHT_NAMES if len(name) > 1)])),
-    ("time", frozenset(_TIME.split())),
-    ("node", frozenset(_NODE.split())),
-    ("group", frozenset(_GROUP.split())),
-    ("other", frozenset(_OTHER.split())),
-)
-_KNOWN = dict(_ROLES)
 # too short or too common to say something as a part of a longer name
 _WHOLE_ONLY = frozenset(
     {"de", "da", "an", "zu", "van", "ora", "data", "ego", "alter", "nr", "no", "end", "art", "land"}
 )
+_WHOLE_ONLY |= {"fra", "til", "fran", "till", "od", "do", "cel", "ar", "ev", "cas", "ido", "tie", "linked", "ven"}
 _PIECES = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 
@@ -98,6 +108,18 @@ def simplified(name: str) -> str:
     """A name in lower case, without accents."""
     apart = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
     return "".join(c for c in apart if not unicodedata.combining(c)).strip().lower()
+
+
+_ROLES = (
+    ("source", frozenset([*map(simplified, _SOURCE.split()), *(name for name in SOURCE_NAMES if len(name) > 1)])),
+    ("target", frozenset([*map(simplified, _TARGET.split()), *(name for name in TARGET_NAMES if len(name) > 1)])),
+    ("weight", frozenset([*map(simplified, _WEIGHT.split()), *(name for name in WEIGHT_NAMES if len(name) > 1)])),
+    ("time", frozenset(map(simplified, _TIME.split()))),
+    ("node", frozenset(map(simplified, _NODE.split()))),
+    ("group", frozenset(map(simplified, _GROUP.split()))),
+    ("other", frozenset(map(simplified, _OTHER.split()))),
+)
+_KNOWN = dict(_ROLES)
 
 
 def role(name: str) -> str | None:
@@ -131,29 +153,6 @@ def _in(word: str, title: str) -> bool:
 
 def _plural(word: str) -> str:
     return word[:-1] if len(word) > 4 and word.endswith("s") else word
-
-
-def ends(names: Sequence[str]) -> tuple[int, int]:
-    """The columns of source and target; the first two that are neither weights, times nor row numbers if unnamed."""
-    lower = [name.lower() for name in names]
-    source = next((lower.index(name) for name in SOURCE_NAMES if name in lower), None)
-    target = next((lower.index(name) for name in TARGET_NAMES if name in lower), None)
-    roles = [role(name) for name in names]
-    source = source if source is not None else _first(roles, ("source",), target)
-    target = target if target is not None else _first(roles, ("target",), source)
-    places = [k for k, title in enumerate(roles) if title in ("node", "group") and k not in (source, target)]
-    places += [k for k, name in enumerate(names) if roles[k] is None and name and k not in (source, target)]
-    places += [k for k in range(len(names)) if k not in (source, target, *places)]
-    order = sorted(places[: (source is None) + (target is None)])
-    if source is None:
-        source = order.pop(0) if order else 0
-    if target is None:
-        target = order.pop(0) if order else 1
-    return source, target
-
-
-def _first(roles: Sequence[str | None], wanted: Sequence[str], taken: int | None) -> int | None:
-    return next((k for k, title in enumerate(roles) if title in wanted and k != taken), None)
 
 
 def weight_column(names: Sequence[str], taken: Sequence[int]) -> int | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode
-from klafter.graph.io.tables.table_layout import Layout, cut_row, is_comment
+from klafter.graph.io.tables.table_layout import Layout, cut_row, is_comment, is_empty
 from klafter.graph.io.tables.values import is_comma_number, is_number, to_number
 from klafter.graph.io.tables.words import Words, as_words, number_words
 
@@ -35,7 +35,7 @@ def cut_block(block: Block, layout: Layout) -> tuple[Words, int]:
     has_header = block.line == 1 and bool(layout.names)
     fields = None if has_header or layout.loose_tail or b"#" in data or b"%" in data else _cut(data, layout)
     if fields is None:
-        data, remarks = _bare(data, has_header)
+        data, remarks = _bare(data, has_header, layout.skips_empty)
         if layout.loose_tail:
             tail = f" \t{layout.delimiter or ''}".encode()
             data = b"".join(line.rstrip(tail) + b"\n" for line in data.split(b"\n")[:-1])
@@ -47,9 +47,9 @@ def cut_block(block: Block, layout: Layout) -> tuple[Words, int]:
     return fields, remarks
 
 
-def _bare(data: bytes, has_header: bool) -> tuple[bytes, int]:
+def _bare(data: bytes, has_header: bool, skips_empty: bool) -> tuple[bytes, int]:
     """The lines that hold links."""
-    lines = [line for line in data.split(b"\n") if line.strip()]
+    lines = [line for line in data.split(b"\n") if line.strip() and not (skips_empty and is_empty(line))]
     kept = [line for line in lines if not is_comment(line)]
     links = kept[1:] if has_header else kept
     return b"".join(line + b"\n" for line in links), len(lines) - len(kept)
@@ -112,6 +112,24 @@ def _numbers(words: list[bytes], decimal: str) -> list[float]:
     return [to_number(word.decode("ascii", "replace"), decimal) for word in words]
 
 
+def with_two_ends(fields: Words, block: Block, layout: Layout) -> tuple[Words, Words]:
+    """The fields of lines with two ends, and the nodes of lines where all columns of targets are empty.
+
+    Empty rows go; any other line with one end is wrong.
+    """
+    ends = [layout.source, layout.target, *layout.more_targets]
+    filled = fields.length.reshape(-1, layout.columns) > 0
+    if filled[:, ends[:2]].all():
+        return fields, fields.take(slice(0, 0))
+    source, target = filled[:, layout.source], filled[:, ends[1:]].any(axis=1)
+    empty = ~filled.any(axis=1)
+    lone = source & ~target & (filled.sum(axis=1) == 1) & bool(layout.more_targets)
+    if not ((source & target) | empty | lone).all():
+        explain(block, layout)
+    rows = np.arange(len(fields.start)).reshape(-1, layout.columns)
+    return fields.take(rows[source & target].ravel()), fields.take(rows[lone, layout.source])
+
+
 def weights(fields: Words, block: Block, layout: Layout) -> np.ndarray:
     """The weight of each link, a finite number."""
     words, number = number_words([fields.take(slice(layout.weight, None, layout.columns))])
@@ -128,7 +146,7 @@ def explain(block: Block, layout: Layout) -> NoReturn:
     """Say what is wrong with the first bad line of a block."""
     has_header = block.line == 1 and bool(layout.names)
     for line, text in enumerate(decode(block.path, block.data, block.encoding).split("\n"), block.line):
-        if not text.strip() or is_comment(text):
+        if is_empty(text) or is_comment(text):
             continue
         if has_header:
             has_header = False
@@ -146,7 +164,9 @@ def _check_line(text: str, line: int, path: Path, layout: Layout) -> None:
     if len(row) != layout.columns:
         found, rule = f"{len(row)} in {quote(text)}", f"the lines of this file have {layout.columns} columns"
         raise GraphFileError.at(path, line, found, rule, "correct the line, or pass delimiter=")
-    if not row[layout.source] or not row[layout.target]:
+    others = [k for k, field in enumerate(row) if field and k != layout.source]
+    is_lone = bool(layout.more_targets) and not others
+    if not row[layout.source] or not (is_lone or any(row[k] for k in (layout.target, *layout.more_targets))):
         raise GraphFileError.at(path, line, quote(text), "a link needs two nodes", "name both or delete the line")
     if layout.weight is not None:
         _check_weight(row[layout.weight], line, path, layout)

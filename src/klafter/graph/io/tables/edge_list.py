@@ -12,9 +12,12 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from klafter.graph.assemble import Edges
+from klafter.graph.io.encodings import is_recoded
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import decode, refuse_wide
-from klafter.graph.io.tables.edge_fields import Block, cut_block, explain, weights
+from klafter.graph.io.tables.column_names import role
+from klafter.graph.io.tables.edge_fields import Block, cut_block, weights, with_two_ends
+from klafter.graph.io.tables.ends import refuse_measurements
 from klafter.graph.io.tables.matrix_layout import MatrixLayout, find_matrix
 from klafter.graph.io.tables.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
 from klafter.graph.io.tables.table_layout import (
@@ -24,8 +27,10 @@ from klafter.graph.io.tables.table_layout import (
     cut,
     find_layout,
     is_comment,
+    is_empty,
     read_declared,
 )
+from klafter.graph.io.tables.top import mend_top
 from klafter.graph.io.tables.words import Words, as_words, number_integers, number_words, short_integers
 
 BLOCK = 1 << 23
@@ -44,6 +49,7 @@ class Opened(NamedTuple):
     line: int  # number of the first of them
     path: Path
     encoding: str
+    notes: tuple[str, ...] = ()  # of what stands above the links
 
 
 class Table(NamedTuple):
@@ -55,18 +61,21 @@ class Table(NamedTuple):
     layout: Layout
     remarks: int  # comment lines below the first block, where a name could have begun with "#"
     direction: np.ndarray | None  # for each link whether the table calls it directed
+    alone: list[bytes]  # nodes of lines that name no second one
 
 
 def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None, **given: Any) -> Opened:
     """Look at the first lines of a stream and find how they are laid out."""
-    if encoding.lower().replace("_", "-").startswith(("utf-16", "utf16", "utf-32", "utf32")):
+    if is_recoded(encoding):
         stream, encoding = io.BytesIO(decode(path, stream.read(), encoding).encode()), "utf-8"
     blocks = _blocks(stream, path, encoding)
     head = next(blocks, Block(b"", 1, path, encoding))
+    head, notes = mend_top(head, given.get("delimiter"), given.get("header"))
     lines = _head_lines(head)
     whole = len(head.data) < BLOCK and len(lines) > head.data.count(b"\n")
     some = (line for line in lines if line.strip() and not is_comment(line))
-    data = list(some if whole else islice(some, MORE_LINES))
+    rows = list(some if whole else islice(some, MORE_LINES))
+    data = [line for line in rows if not is_empty(line)]
     if not data:
         found = "only comments" if any(map(str.strip, lines)) else "nothing"
         raise GraphFileError.at(path, None, found, "a graph needs links", "check that the file was written")
@@ -77,17 +86,19 @@ def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None,
     number = lines.index(data[0]) + 1
     shape = None
     if matrix is not False:
-        shape = find_matrix(path, data, layout.delimiter, whole, matrix is True, given.get("header"))
+        shape = find_matrix(path, rows, layout.delimiter, whole, matrix is True, given.get("header"))
     if shape is None:
-        _check_layout(path, layout, data[0], number, given.get("weight"))
-    return Opened(chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding)
+        _check_layout(path, layout, data, number, given.get("weight"))
+    return Opened(
+        chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding, tuple(notes)
+    )
 
 
 def read_table(table: Opened, known: list[bytes]) -> Table:
     """All links of a table; `known` names come first, in their order."""
     layout = table.layout
     ends: list[Words | np.ndarray] = []
-    values, kinds, remarks = [np.zeros(0)], [np.zeros(0, bool)], 0
+    values, kinds, remarks, alone = [np.zeros(0)], [np.zeros(0, bool)], 0, list[Words]()
     for block in table.blocks:
         plain: np.ndarray | Words | None = plain_pairs(block, layout)
         if plain is None:
@@ -97,18 +108,21 @@ def read_table(table: Opened, known: list[bytes]) -> Table:
             continue
         fields, skipped = cut_block(block, layout)
         remarks += skipped if block.line > 1 else 0
-        ends.append(words := _ends(fields, layout))
-        if not words.length.all():
-            explain(block, layout)
+        fields, lone = with_two_ends(fields, block, layout)
+        alone.append(lone)
+        ends.append(_ends(fields, layout))
         if layout.weight is not None:
             values.append(weights(fields, block, layout))
         if layout.direction is not None:
             kinds.append(_are_directed(fields, layout))
-    names, number = _numbered(ends, known)
+    unlinked = [words for words in alone if len(words.start)]
+    names, number = _numbered([*ends, *unlinked], known)
+    number = number[: len(number) - sum(len(words.start) for words in unlinked)]
     edges = Edges(number[::2], number[1::2], None if layout.weight is None else np.concatenate(values))
     direction = None if layout.direction is None else np.concatenate(kinds)
     _refuse_second_header(table, edges, names)
-    return Table(edges, names, table.declared, layout, remarks, direction)
+    nobody = [words.word(k) for words in unlinked for k in range(len(words.start))]
+    return Table(edges, names, table.declared, layout, remarks, direction, nobody)
 
 
 def _numbered(ends: list[Words | np.ndarray], known: list[bytes]) -> tuple[list[bytes] | np.ndarray, np.ndarray]:
@@ -172,10 +186,18 @@ def _occurrences(word: str, head: Block) -> int:
     return len(re.findall(rb"(?<![^\t\n,;|\" ])" + inside + rb"(?![^\t\n,;|\" ])", head.data))
 
 
-def _check_layout(path: Path, layout: Layout, first: str, number: int, weight: str | int | None) -> None:
+def _check_layout(path: Path, layout: Layout, lines: list[str], number: int, weight: str | int | None) -> None:
     if layout.columns < 2:
         rule, cure = "a link needs two nodes in two columns", "pass delimiter= if something else parts them"
-        raise GraphFileError.at(path, number, quote(first), rule, cure)
+        raise GraphFileError.at(path, number, quote(lines[0]), rule, cure)
+    rows = [cut(line, layout.delimiter) for line in lines[bool(layout.names) : HEAD_LINES]]
+    source, target = ([row[k] for row in rows if len(row) > k] for k in (layout.source, layout.target))
+    refuse_measurements(path, source, target)
+    named = (layout.names[layout.source], layout.names[layout.target]) if layout.names else ("", "")
+    ends = [(a, b) for a, b in zip(source[1:], target[1:]) if (a.lower(), b.lower()) != named]
+    if any((role(a), role(b)) == ("source", "target") for a, b in ends):
+        found, rule = "names of columns below the first line", "a table has one header"
+        raise GraphFileError.at(path, None, found, rule, "keep the table of links alone")
     if layout.weight is not None and not 0 <= layout.weight < layout.columns:
         found = "the columns " + ", ".join(map(quote, layout.names[:8])) if layout.names else "no header line"
         rule = f"weight={weight!r} must be one of the columns"
@@ -185,7 +207,12 @@ def _check_layout(path: Path, layout: Layout, first: str, number: int, weight: s
 def _ends(fields: Words, layout: Layout) -> Words:
     """Source and target of each link in turn."""
     rows = np.arange(len(fields.start)).reshape(-1, layout.columns)
-    return fields.take(rows[:, [layout.source, layout.target]].ravel())
+    if not layout.more_targets:
+        return fields.take(rows[:, [layout.source, layout.target]].ravel())
+    targets = rows[:, [layout.target, *layout.more_targets]]
+    sources = np.broadcast_to(rows[:, [layout.source]], targets.shape)
+    filled = fields.length[targets] > 0
+    return fields.take(np.column_stack([sources[filled], targets[filled]]).ravel())
 
 
 def _are_directed(fields: Words, layout: Layout) -> np.ndarray:

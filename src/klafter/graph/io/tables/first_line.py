@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from klafter.graph.io.tables.column_names import role, simplified
-from klafter.graph.io.tables.values import is_value
+from klafter.graph.io.tables.values import is_measure, is_value
 
 ENOUGH = 10  # lines below the first that can show that names recur
+FEW = 4  # are enough where all hang together
 _NUMBERED = re.compile(r"\d+|\b[^\W\d_]\b")
 Rows = Sequence[Sequence[str]]
 
@@ -27,7 +28,7 @@ def judge_links(rows: Rows, occurs: Callable[[str], int] | None = None) -> First
 
     In this order: numbers, and names that stand below again as ends of links or are built alike, make it a link;
     known names of columns, and words above columns of numbers or dates, make it a header; so do words that never
-    stand again where all other lines share names. Otherwise it is a link.
+    stand again where all other lines share names, or a few hang together. Otherwise it is a link.
 
     Parameters
     ----------
@@ -107,16 +108,30 @@ def _above_values(first: Sequence[str], others: Rows) -> str:
     """A word above a column of numbers or dates."""
     for k, field in enumerate(first):
         values = [row[k] for row in others if len(row) > k]
-        if field and values and len(values) == len(others) and all(map(is_value, values)) and not is_value(field):
+        if not field or len(values) < len(others) or not values or is_value(field):
+            continue
+        if all(map(is_value, values)) or (k > 1 and all(is_value(v) or is_measure(v) for v in values)):
             return f"{field!r} stands above numbers or dates"
     return ""
 
 
 def _never_again(first: Sequence[str], others: Rows, occurs: Callable[[str], int] | None) -> str:
-    """Two words that never recur, above lines that all share a name with another line."""
+    """Two words that never recur, above lines that all share a name with another line, or a few that hang together."""
     names = Counter(name for row in others for name in set(row[:2]))
-    if len(others) < ENOUGH or any(names[row[0]] < 2 and names[row[1]] < 2 for row in others):
+    if any(names[row[0]] < 2 and names[row[1]] < 2 for row in others):
+        return ""
+    if len(others) < FEW or (len(others) < ENOUGH and not _hang_together(others)):
         return ""
     if occurs is not None and any(occurs(field) > 1 for field in first[:2]):
         return ""
     return "its words never stand again, the names of all other lines do"
+
+
+def _hang_together(rows: Rows) -> bool:
+    """Whether the links of all lines are one component, with as many links as nodes at least."""
+    groups: list[set[str]] = []
+    for row in rows:
+        ends = set(row[:2])
+        apart = [group for group in groups if not group & ends]
+        groups = [*apart, ends.union(*(group for group in groups if group & ends))]
+    return len(groups) == 1 and len(rows) >= len(groups[0])

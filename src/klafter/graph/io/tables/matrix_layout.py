@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.tables.column_names import role
-from klafter.graph.io.tables.table_layout import cut
+from klafter.graph.io.tables.table_layout import cut, is_empty
 from klafter.graph.io.tables.values import MISSING, find_decimal, is_comma_number, is_number
 
 MARKS = {"": 0.0, "x": 1.0, "✓": 1.0, "✔": 1.0, "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
@@ -42,6 +43,8 @@ def find_matrix(
     whole : whether these are all lines
     asked : whether someone said that it is a matrix
     """
+    if not _is_cell(cut(lines[0], delimiter)[-1], delimiter):  # names across: an empty row is none of the matrix
+        lines = [line for line in lines if not is_empty(line)]
     if len(lines) < 2 or (not asked and len(cut(lines[-1], delimiter)) < 3):
         return None
     width = len(cut(lines[-1], delimiter))
@@ -105,6 +108,8 @@ def _names_down(rows: list[list[str]], body: list[list[str]], across: bool, deli
 
 
 def _header(first: list[str], width: int, names_down: bool) -> tuple[str, ...]:
+    if len(first) < width and names_down and not first[0]:  # the last column has no name
+        return (*first[1:], "")
     return tuple(first if len(first) < width or not names_down else first[1:])
 
 
@@ -152,9 +157,10 @@ def _bare_numbers(path: Path, values: list[list[str]], count: int | None) -> boo
 
 
 def _named_like_columns(names: Sequence[str]) -> bool:
-    """Whether names are those of the columns of a list."""
+    """Whether names are those of the columns of a list; item1 to item9 are one word."""
+    words = {re.sub(r"[\W\d_]+$", "", name) or name for name in names}
     return any(role(name) not in (None, "other", "node", "group") for name in names[1:]) or (
-        sum(role(name) is not None for name in names) > 1
+        sum(role(word) is not None for word in words) > 1
     )
 
 

@@ -10,18 +10,18 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from klafter.graph.io.errors import quote
-from klafter.graph.io.tables import column_names
+from klafter.graph.io.tables.ends import find_ends
 from klafter.graph.io.tables.first_line import FirstLine, judge_links
-from klafter.graph.io.tables.values import are_times, find_decimal, is_comma_number, is_number, is_readable
+from klafter.graph.io.tables.values import find_decimal, is_comma_number, is_number
+from klafter.graph.io.tables.weight_column import NEIGHBOURS, answers, column_of, find_weights, unused_numbers
 
 HEAD_LINES = 200
 _NODES = re.compile(r"^\s*[#%]+\s*nodes\s*[:=]\s*([\d,_]+)", re.I)
 _DIRECTED = re.compile(r"^\s*[#%]+\s*directed\s*[:=]\s*(yes|true|1|no|false|0)\b", re.I)
 _SNAP = re.compile(r"^\s*#+\s*(un)?directed graph", re.I)
-_KONECT = re.compile(r"^\s*%\s*(sym|asym)\b", re.I)
+_KONECT = re.compile(r"^\s*%\s*(sym|asym|bip)\b", re.I)
 _ARROWS = frozenset({"->", "-->", "--", "-", "→", "<->", "=>", "<-->", "—", "–"})
 _ONE_WAY = frozenset({"->", "-->", "→", "=>"})
-_NEIGHBOURS = "Column 3 holds names of nodes as well and was left out; a line is read as one link."
 _PARTING = re.compile(r"(?<!\d),|,(?!\d)")  # a comma that is not inside a number
 _UNWEIGHTED = re.compile(r"^\s*[#%]+\s*weighted\s*[:=]\s*(no|false|0)\b", re.I)
 
@@ -32,6 +32,7 @@ class Declared(NamedTuple):
     nodes: int | None = None
     directed: bool | None = None
     weighted: bool | None = None
+    two_mode: bool | None = None
 
 
 class Layout(NamedTuple):
@@ -50,6 +51,13 @@ class Layout(NamedTuple):
     empty: frozenset[int] = frozenset()  # columns without any text
     first: FirstLine = FirstLine(False, "")
     notes: tuple[str, ...] = ()
+    more_targets: tuple[int, ...] = ()  # each line is a link to each of them that is filled
+    skips_empty: bool = True  # in a matrix without names an empty row is a row of zeros
+
+
+def is_empty(line: str | bytes) -> bool:
+    """Whether a line has delimiters at most, as spreadsheets write rows without anything in them."""
+    return not (line.strip(b"\t ;,|\r\f\v") if isinstance(line, bytes) else line.strip("\t ;,|\r\f\v"))
 
 
 def is_comment(line: str | bytes) -> bool:
@@ -60,7 +68,7 @@ def is_comment(line: str | bytes) -> bool:
 
 def read_declared(lines: list[str]) -> Declared:
     """What the comments among the first lines declare."""
-    nodes = directed = weighted = None
+    nodes = directed = weighted = two_mode = None
     for line in filter(is_comment, lines):
         if match := _NODES.match(line):
             nodes = int(re.sub(r"\D", "", match[1]) or 0)
@@ -69,10 +77,11 @@ def read_declared(lines: list[str]) -> Declared:
         if match := _SNAP.match(line):
             directed = match[1] is None
         if match := _KONECT.match(line):
-            directed = match[1].lower() == "asym"
+            two_mode = match[1].lower() == "bip" or None
+            directed = None if two_mode else match[1].lower() == "asym"
         if _UNWEIGHTED.match(line):
             weighted = False
-    return Declared(nodes, directed, weighted)
+    return Declared(nodes, directed, weighted, two_mode)
 
 
 def find_delimiter(lines: list[str]) -> str | None:
@@ -139,27 +148,45 @@ def find_layout(
     first = judge_links(rows, occurs) if header is None else FirstLine(bool(header), "as stated")
     names = tuple(field.lower() for field in _header(rows, columns)) if first.is_header else ()
     body = rows[bool(names) :]
-    source, target = column_names.ends(names) if len(names) > 1 else (0, 1)
     between = "" if names else _between(body)
-    if between:
-        target = 2
+    ends = find_ends(_header(rows, columns) if names else (), [] if between else body)
+    source, target = ends.source, 2 if between else ends.targets[0]
     if declared.weighted is False and weight == "auto":
         weight = None
-    found, notes = _weight_column(weight, names, body, columns, (source, target))
+    weight = None if ends.targets[1:] and weight == "auto" else weight
+    found, notes = find_weights(weight, names, body, columns, (source, target))
+    notes = [*ends.notes, *notes]
     if between:
         said = f"The middle column, such as {quote(between)}, stands between source and target."
-        notes = [said, *(note for note in notes if note != _NEIGHBOURS)]
-    notes += _mixture_note(_column(body, source), _column(body, target))
-    fields = [] if found is None else _column(body, found)
+        notes = [said, *(note for note in notes if note != NEIGHBOURS)]
+    notes += _mixture_note(column_of(body, source), column_of(body, target))
+    if weight == "auto" and found is None and names and not ends.targets[1:]:
+        found, question = answers(names, body, (source, target))
+        notes += question or unused_numbers(names, body, (source, target))
+    fields = [] if found is None else column_of(body, found)
     mark = decimal or find_decimal(fields) or "?"
     if mark == "," and decimal is None:
         example = next(field for field in fields if is_comma_number(field))
         notes.append(f"Weights have decimal commas: {example!r} is {example.replace('.', '').replace(',', '.')}.")
-    empty = frozenset(k for k in range(2, columns) if not any(_column(rows, k)))
+    empty = frozenset(k for k in range(2, columns) if not any(column_of(rows, k)))
     direction = _direction_column(names, body)
-    one_way = bool(between) and set(_column(body, 1)) <= _ONE_WAY
+    one_way = bool(between) and set(column_of(body, 1)) <= _ONE_WAY
+    more = ends.targets[1:]
     return Layout(
-        delimiter, columns, names, source, target, found, mark, direction, one_way, loose, empty, first, tuple(notes)
+        delimiter,
+        columns,
+        names,
+        source,
+        target,
+        found,
+        mark,
+        direction,
+        one_way,
+        loose,
+        empty,
+        first,
+        tuple(notes),
+        more,
     )
 
 
@@ -177,15 +204,11 @@ def _header(rows: list[list[str]], columns: int) -> list[str]:
     return ["", *rows[0]] if len(rows[0]) == columns - 1 else rows[0]
 
 
-def _column(rows: list[list[str]], k: int) -> list[str]:
-    return [row[k] for row in rows if len(row) > k]
-
-
 def _direction_column(names: Sequence[str], rows: list[list[str]]) -> int | None:
     """The column in which Gephi says Directed or Undirected."""
     for k, name in enumerate(names):
         if name in ("type", "directed", "edge type", "edgetype"):
-            values = {field.lower() for field in _column(rows, k)}
+            values = {field.lower() for field in column_of(rows, k)}
             if values and values <= {"directed", "undirected", "mutual"}:
                 return k
     return None
@@ -193,12 +216,12 @@ def _direction_column(names: Sequence[str], rows: list[list[str]]) -> int | None
 
 def _between(rows: list[list[str]]) -> str:
     """A word or arrow that stands between the two names of every line, as Cytoscape writes them; empty if none does."""
-    middle = set(_column(rows, 1))
+    middle = set(column_of(rows, 1))
     if any(len(row) < 3 for row in rows) or not middle:
         return ""
     if middle <= _ARROWS:
         return min(middle)
-    first, third = set(_column(rows, 0)), set(_column(rows, 2))
+    first, third = set(column_of(rows, 0)), set(column_of(rows, 2))
     few = 3 * len(middle) <= len(rows) and len(middle) <= 5 and not middle & (first | third)
     return min(middle) if few and first & third and not any(map(is_number, first | third | middle)) else ""
 
@@ -209,37 +232,3 @@ def _mixture_note(source: list[str], target: list[str]) -> list[str]:
     if len(source) < 2 or sorted(numbers) != [0, len(source)]:
         return []
     return ["One end of each link is a word, the other a number: a table of nodes has such columns, too."]
-
-
-def _neighbours_note(rows: list[list[str]], names: Sequence[str]) -> list[str]:
-    """That a third column names nodes as well, as in lists of neighbours."""
-    third = set(_column(rows, 2)) - {""}
-    if names or not third & {field for row in rows for field in row[:2]}:
-        return []
-    return [_NEIGHBOURS]
-
-
-def _weight_column(
-    weight: str | int | None, names: Sequence[str], rows: list[list[str]], columns: int, taken: tuple[int, int]
-) -> tuple[int | None, list[str]]:
-    """The column of weights, -1 if the one asked for is missing, and what has to be said of it."""
-    if weight is None:
-        return None, []
-    if weight != "auto":
-        name = str(weight).lower()
-        return (weight if isinstance(weight, int) else names.index(name) if name in names else -1), []
-    third = max(taken) + 1
-    found = column_names.weight_column(names, taken) if names else (third if columns > third else None)
-    if found is None:
-        return None, []
-    fields = [field for field in _column(rows, found) if field]
-    numeric = any(map(is_readable, fields))
-    called = f"Column {quote(names[found]) if names else found + 1}"
-    # one number among the fields is enough: then text beside it is an error, not a name
-    if not numeric:
-        said = f"{called} holds no numbers and was not taken for weights; pass weight= to name another."
-        return None, [said] if names and rows else _neighbours_note(rows, names)
-    if not names and are_times(fields):
-        said = f"{called} looks like times, from {min(fields)} to {max(fields)}, and was left out"
-        return None, [f"{said}; pass weight={found} if these are weights."]
-    return found, []

@@ -9,6 +9,7 @@ MISSING = frozenset({"na", "n/a", "nan", "null", "none", "?", ".", "#n/a", "-"})
 _COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+)?,\d+([eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
 _ENGLISH = re.compile(r"[-+]?\d{1,3}(,\d{3})+\.\d+")
+_MEASURE = re.compile(r"[$€£¥]?\s?[-+]?\d[\d.,' \u00a0]*\s?([$€£¥%]|[^\W\d_]{1,3})?")
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T].*)?|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)( .*)?|\d{4}/\d\d?/\d\d?( .*)?")
 
 
@@ -29,6 +30,17 @@ def is_comma_number(field: str) -> bool:
 def is_readable(field: str) -> bool:
     """Whether text is a number in any way of writing: 1.5, 1,5 or 1,234.5."""
     return is_number(field) or is_comma_number(field) or _ENGLISH.fullmatch(field) is not None
+
+
+def is_measure(field: str) -> bool:
+    """Whether text is a number with a unit, a currency or a percent sign.
+
+    Examples
+    --------
+    >>> [is_measure(field) for field in ("$3.50", "12 km", "50%", "1 200", "ann")]
+    [True, True, True, True, False]
+    """
+    return _MEASURE.fullmatch(field) is not None
 
 
 def is_date(field: str) -> bool:

@@ -40,7 +40,7 @@ SUBGRAPH = (
     "base_before",  # u without their strengths, but with their off-diagonal affinities
     "value",  # y
     "hidden_start", "hidden_node", "hidden_factor",
-    "room",  # new communities each node has room for
+    "free_slots",  # new communities each node may join
 )  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def add_row_effect_without(ws, i, gone, across, out, into):
 
 
 @kernel
-def cut_subgraph(ws, nodes, out, gone, local, old, room, links, hidden):
+def cut_subgraph(ws, nodes, out, gone, local, old, free_slots, links, hidden):
     """The subgraph of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
 
     ``gone`` is (K,), true for ``out``; ``local`` is (n,), -1 everywhere before and after. ``links`` and ``hidden`` are
@@ -119,7 +119,7 @@ def cut_subgraph(ws, nodes, out, gone, local, old, room, links, hidden):
         hidden_stop[v + 1] = hidden_at
     for v in range(len(nodes)):
         local[nodes[v]] = -1
-    return Subgraph(stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, room)
+    return Subgraph(stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, free_slots)
 
 
 @bare
@@ -190,11 +190,11 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
     """Flip every membership of the subgraph that gains, column by column; returns how many did."""
     send, receive, counts = ws.send, ws.receive, ws.counts
     start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
-    hidden_start, hidden_node, hidden_a, room = (
+    hidden_start, hidden_node, hidden_a, free_slots = (
         subgraph.hidden_start,
         subgraph.hidden_node,
         subgraph.hidden_factor,
-        subgraph.room,
+        subgraph.free_slots,
     )
     flips = 0
     for c in range(len(w)):
@@ -207,7 +207,7 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
         for v in range(len(nodes)):
             t, r, inside = send[nodes[v]], receive[nodes[v]], z[c, v]
             others = size - inside
-            if others < 2 or (not inside and room[v] <= 0):
+            if others < 2 or (not inside and free_slots[v] <= 0):
                 continue
             gain, back = 0.0, 0.0
             for p in range(start[v], start[v + 1]):
@@ -225,7 +225,7 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
             if gain > ENOUGH:
                 d = -1 if inside else 1
                 z[c, v] = not inside
-                room[v] -= d
+                free_slots[v] -= d
                 size, send_sum, receive_sum = size + d, send_sum + d * t, receive_sum + d * r
                 flips += 1
     return flips

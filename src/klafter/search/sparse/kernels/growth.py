@@ -64,7 +64,7 @@ def touch(seen, touched, number, j):
 def walk_set(ws, responsibility, residual, seed, size, hub, scratch):
     """The nodes that two steps of a random walk along rho from the seed reach most.
 
-    A neighbour by which a step would look at more than ``hub`` links is passed over: it says little of its neighbours.
+    A neighbour by which a step would look at more than ``hub`` links is passed over: it tells them little apart.
     """
     score, seen, touched, number = scratch.score, scratch.seen, scratch.touched, scratch.number
     start, node = ws.start, ws.node

@@ -28,10 +28,10 @@ def best_affinity(ws, nodes, k, l, old, guess, halvings):
 
     ``nodes`` are the members of k. The slope falls in b: doubled from the guess until it is below 0, then halved.
     """
-    room = 0
+    n_entries = 0
     for v in range(len(nodes)):
-        room += ws.middle[nodes[v]] - ws.start[nodes[v]]
-    part = np.zeros((4, room))  # u, a, c, y
+        n_entries += ws.middle[nodes[v]] - ws.start[nodes[v]]
+    part = np.zeros((4, n_entries))  # u, a, c, y
     pairs = pairs_between(ws, nodes, k, l)
     links = links_between(ws, nodes, k, l, old, part, np.zeros(len(ws.size)), np.zeros(len(ws.size)))
     if not pairs > 0.0:

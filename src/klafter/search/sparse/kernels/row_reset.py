@@ -34,7 +34,7 @@ STEPS = 4  # of the degree factors of a set, which converge that soon
 def reset_rows(ws, low, high, flags, around, most):
     """Reset the rows of flagged nodes of low..high, each where the objective falls; flags the nodes around them.
 
-    Returns the fall. A node is tried in so many communities as ``most`` says. Affinities must be diagonal.
+    Returns the fall. A node is tried in as many communities as ``most`` says. Affinities must be diagonal.
     """
     size, longest = len(ws.size), 1
     for i in range(ws.n):

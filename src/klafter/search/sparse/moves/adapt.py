@@ -35,7 +35,7 @@ def adapt(problem: Problem, state: State, nodes: np.ndarray, rng: np.random.Gene
 
 
 def mark_changed(problem: Problem, state: State, nodes: np.ndarray) -> State:
-    """Mark the communities in which many links changed, so that moves look at them."""
+    """Mark the communities in which many links changed, so that moves consider them."""
     ends = np.zeros(problem.n)
     ends[nodes] = 1.0
     state.size_at_split[memberships(problem, state).T @ ends > SEARCH.sparse.changed_ends * state.size] = 0

@@ -10,7 +10,7 @@ from klafter.search.sparse.exchange import NOTHING, Exchange, carry_out, checked
 from klafter.search.sparse.kernels.growth import Scratch, around_set, grow, scratch_space, walk_set
 from klafter.search.sparse.kernels.responsibility import responsibility_rows
 from klafter.search.sparse.nonbacktracking import nearest, nonbacktracking_embedding, unexplained
-from klafter.search.sparse.state import Problem, State, with_room
+from klafter.search.sparse.state import Problem, State, with_slots
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
@@ -51,7 +51,7 @@ def births(
             if birth is None or not is_accepted(judged_gain(problem, state, birth, background_discount, pool)):
                 continue
             if used == len(state.size):
-                state = with_room(state, used + 64)
+                state = with_slots(state, used + 64)
             claimed = _gain(problem, state, birth, pool) if CHECKED else 0.0
             state, inside = checked(problem, pool, state, birth, claimed, np.array([used])), birth.nodes[birth.z[0]]
             responsibility_rows(open_workspace(problem, state), inside, responsibility, residual)
@@ -134,7 +134,7 @@ def births_among(
 ) -> list[Exchange]:
     """The communities born around some seeds; each changes the state for the next."""
     first = len(state.size)
-    state = with_room(state, len(seeds))
+    state = with_slots(state, len(seeds))
     born: list[Exchange] = []
     for seed in seeds:
         if residual[seed] <= 0:

@@ -23,7 +23,7 @@ def flip_sweep(
     rounds: int = SEARCH.sparse.flip_rounds,
     among: np.ndarray | None = None,
 ) -> State:
-    """Flips: score all nodes in parallel, take those that gain one after the other, then look around them."""
+    """Flips: score all nodes in parallel, take those that gain in turn, then score their neighbours again."""
     flags = np.full(problem.n, among is None)
     if among is not None:
         flags[among] = True

@@ -5,7 +5,7 @@ Beside the buffet's price, log((N - s)/s) for joining s others, holding m commun
     nu(m + 1) - nu(m) = T log[ n_m (E + 1) E / ((n_{m+1} + 1) (m + 1) (E - K + 1) N) ]
 
 with n_m, E and K as they are: the change of the price of learned counts by a flip, up to terms of s/N. It is worked out
-anew after each round of flips, resets and weights, and the exact price judges the round.
+again after each round of flips, resets and weights, and the exact price judges the round.
 """
 
 import numpy as np
@@ -34,8 +34,8 @@ def count_price(problem: Problem, state: State, *, everyone: bool = False) -> np
 def learn_counts(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, float]:
     """The state after rounds of flips, resets and weights at learned counts, and its score with their price.
 
-    One way begins with the counts as they are, another as if nobody were in none: where some are, that is common, and
-    few leave it one by one.
+    One way begins with the counts as they are, another as if every node were in some: where
+    some are, that is common, and few leave it one by one.
     """
     here = state, score(problem, state, pool, counts=True)
     if not len(state.size):

@@ -19,7 +19,7 @@ from scipy import sparse
 from klafter.search.config import SEARCH
 from klafter.search.sparse.affinities import as_affinities, n_off_diagonal, off_diagonal_pairs
 from klafter.search.sparse.exchange import members_of
-from klafter.search.sparse.state import Problem, State, changed_since_split, copy_state, with_room
+from klafter.search.sparse.state import Problem, State, changed_since_split, copy_state, with_slots
 from klafter.search.sparse.weights import off_diagonal_price, prices
 
 POWER, TURNS = 30, 20  # steps to the direction in which links differ most from what is expected, and of the two parts
@@ -35,7 +35,7 @@ class Inside(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Two parts of a community: who is in the second, L between them, and the bound of the gain."""
+    """Two parts of a community: members of the second, L between them, and the bound of the gain."""
 
     second: np.ndarray
     strength: np.ndarray  # (2, 2)
@@ -69,16 +69,16 @@ def opposed(problem: Problem, parts: Parts) -> bool:
     """Whether members of the two parts link to each other clearly more than inside either.
 
     Else they are layers of one community, such as those who are in nothing else and those who are: the objective may
-    gain by telling them apart, but a reader would not. Links that go one way tell parts apart by themselves.
+    gain by separating them, but a reader would not. Links that go one way separate parts by themselves.
     """
     within, least = np.diag(parts.strength), 1.0 if problem.pair_weight == 1.0 else SEARCH.off_diagonal.clearly
     return parts.gain > 0 and (parts.strength - np.diag(within)).max() > least * within.max()
 
 
 def background_split(problem: Problem, state: State, responsibility: sparse.csr_array) -> State | None:
-    """Two communities of all nodes with room for one more, for most of the background; None if that cannot lower Q.
+    """Two communities of all nodes with a slot for one more, for most of the background; None if that cannot lower Q.
 
-    The bound speaks of those nodes alone, so the objective has to be compared.
+    The bound covers those nodes alone, so the objective has to be compared.
     """
     e, mine = state.background, np.flatnonzero(np.diff(problem.start) > state.held)
     if (
@@ -92,7 +92,7 @@ def background_split(problem: Problem, state: State, responsibility: sparse.csr_
         return None
     rest = max(parts.strength.min(), SEARCH.off_diagonal.background_rest * e)
     strength, first = np.maximum(parts.strength - rest, 0.0), len(state.size)
-    state = with_room(copy_state(state), 2)._replace(background=rest)
+    state = with_slots(copy_state(state), 2)._replace(background=rest)
     for k in range(2):
         enter(problem, state, first + k, mine[parts.second == k])
     state.strength[first:] = np.maximum(
@@ -102,7 +102,7 @@ def background_split(problem: Problem, state: State, responsibility: sparse.csr_
 
 
 def enter(problem: Problem, state: State, k: int, nodes: np.ndarray) -> None:
-    """Nodes with room for one more become the members of an empty community."""
+    """Nodes with a slot for one more become the members of an empty community."""
     state.member[problem.start[nodes] + state.held[nodes]] = k
     state.held[nodes] += 1
     state.size[k] = len(nodes)
@@ -190,7 +190,7 @@ def direction(see: Inside) -> np.ndarray:
     degree = np.asarray(both.sum(axis=1)).ravel()
     scale = 1 / np.sqrt(np.maximum(degree, 1e-300)) * (degree > 0)
     flat = np.sqrt(degree / max(degree.sum(), 1e-300))
-    v = np.cos(np.arange(len(degree)) * 2.399963)  # any vector that knows nothing of the links
+    v = np.cos(np.arange(len(degree)) * 2.399963)  # any vector that is independent of the links
     for _ in range(POWER):
         v = scale * (both @ (scale * v)) - flat * (flat @ v)
         v = v / max(np.sqrt(v @ v), 1e-300)
@@ -212,7 +212,7 @@ def split_price(problem: Problem, state: State, k: int, parts: Parts) -> float:
 def divided(problem: Problem, state: State, k: int, nodes: np.ndarray, strength) -> State:
     """Some members of k become a new community, with the affinities of k to others."""
     new = len(state.size)
-    state = with_room(state, 1)
+    state = with_slots(state, 1)
     state.size_at_split[k] = 0
     entry = np.concatenate([np.arange(problem.start[i], problem.start[i] + state.held[i]) for i in nodes])
     state.member[entry[state.member[entry] == k]] = new

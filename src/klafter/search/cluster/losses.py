@@ -1,0 +1,61 @@
+"""What a cluster loses when workers die or its scheduler begins anew is asked for again, a few times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+
+ATTEMPTS = 5  # at work whose worker died
+STALL, PATIENCE = 20, 300  # seconds that work may wait with nobody at it, and that the cluster may have no worker
+
+Found = TypeVar("Found")
+
+
+def insist(attempt: Callable[[], Found], client: Any, lost: Callable[[], None] = lambda: None) -> Found:
+    """What ``attempt`` gives, tried again where workers took it along that Dask itself cannot bring back."""
+    for number in range(ATTEMPTS):
+        try:
+            return attempt()
+        except Exception as error:
+            if not is_loss(error):
+                raise
+            last = error
+        lost()
+        if number < ATTEMPTS - 1:
+            time.sleep(2.0**number)  # until the cluster knows who is gone
+            _await_workers(client)
+    raise RuntimeError(
+        f"The cluster lost the same work {ATTEMPTS} times, so the fit cannot go on. Workers may need more memory: "
+        "their logs say why they ended. With checkpoint= a fit goes on from where it was."
+    ) from last
+
+
+def is_loss(error: Exception) -> bool:
+    """Whether workers went and took work along. What a closing worker or scheduler says comes as a bare Exception."""
+    from distributed import KilledWorker
+
+    return type(error) is Exception or isinstance(error, (CancelledError, KilledWorker, OSError))
+
+
+def some_done(futures: list[Any], client: Any, *, all_of_them: bool) -> set[Any]:
+    """Futures that are done; an error if nothing is at work on them, as when what they need died with a worker."""
+    from distributed import wait
+
+    while True:
+        try:
+            done = wait(futures, timeout=STALL, return_when="ALL_COMPLETED" if all_of_them else "FIRST_COMPLETED").done
+            return set(done)
+        except TimeoutError:
+            if not any(client.processing().values()):
+                raise CancelledError(f"No worker was at work for {STALL} s.") from None
+
+
+def _await_workers(client: Any) -> None:
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise RuntimeError(
+            f"The cluster has had no worker for {PATIENCE} s, so the fit cannot go on. Start workers and fit again."
+        ) from None
