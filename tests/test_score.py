@@ -66,7 +66,7 @@ def integrated(graph, problem, state) -> float:
     """Minus the log of the joint probability of links and memberships: the trapezoid rule over all free weights."""
     scale = 1.0 / np.sqrt(oracles.precisions(problem, len(state.w)))
     d, reach, y = len(scale), oracles.reaches(graph, problem, state), graph.links.toarray()[oracles.counted(graph)]
-    u = np.linspace(-8.0, 8.0, {1: 641, 2: 401, 3: 65}[d])
+    u = np.linspace(-8.0, 8.0, {1: 641, 2: 301, 3: 65}[d])
     density = np.exp(-0.5 * u**2) / np.sqrt(2 * np.pi) * (u[1] - u[0])
     at = np.indices((len(u),) * d).reshape(d, -1).T
     theta, prior = u[at] * scale, density[at].prod(axis=1)
