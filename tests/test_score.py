@@ -66,7 +66,7 @@ def integrated(graph, problem, state) -> float:
     """Minus the log of the joint probability of links and memberships: the trapezoid rule over all free weights."""
     scale = 1.0 / np.sqrt(oracles.precisions(problem, len(state.w)))
     d, reach, y = len(scale), oracles.reaches(graph, problem, state), graph.links.toarray()[oracles.counted(graph)]
-    u = np.linspace(-8.0, 8.0, {1: 641, 2: 401, 3: 65}[d])
+    u = np.linspace(-8.0, 8.0, {1: 641, 2: 301, 3: 65}[d])
     density = np.exp(-0.5 * u**2) / np.sqrt(2 * np.pi) * (u[1] - u[0])
     at = np.indices((len(u),) * d).reshape(d, -1).T
     theta, prior = u[at] * scale, density[at].prod(axis=1)
@@ -80,9 +80,8 @@ def some_covers(n, size, rng):
     return covers if size < 2 else covers[rng.permutation(len(covers))[:10]]
 
 
-@pytest.mark.parametrize("counts", [False, True])
 @pytest.mark.parametrize("family", FAR)
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize(("name", "counts"), [*((name, False) for name in TINY), ("a triangle with a tail", True)])
 def test_the_score_is_near_the_integral_over_the_weights(name, family, counts):
     rng, n, above = np.random.default_rng(0), TINY[name][1], []
     for directed, offset, size in [(0, 1, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1), (0, 0, 1), (0, 0, 2)]:
