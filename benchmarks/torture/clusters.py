@@ -14,10 +14,8 @@ import warnings
 
 from scipy import sparse
 
-from benchmarks.torture.fits import planted
+from benchmarks.torture.fits import FITS
 from benchmarks.torture.guard import guarded, part, tell
-from klafter.datasets import load_les_miserables
-from klafter.models import LFRM, KLafter
 from klafter.search.cluster import losses
 
 KINDS = (*["workers killed"] * 8, "scheduler restarted", "little memory")
@@ -25,16 +23,6 @@ PATIENCE = 30  # seconds that a fit waits for workers here, so that a cluster th
 KILLS = 12  # workers at most that a fit loses
 SENTENCES = (RuntimeError, ValueError)
 QUIET = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-
-
-FITS = {
-    "shards": lambda: (KLafter(link="exposure", random_state=0, max_iter=3), planted()),
-    "restarts": lambda: (
-        KLafter(link="logit", n_init=4, n_smooth=10, random_state=0),
-        load_les_miserables().binarize(),
-    ),
-    "chains": lambda: (LFRM(n_burn=100, n_draws=100, n_chains=4, random_state=0), load_les_miserables().binarize()),
-}
 
 
 def answer(name: str, client) -> tuple:
@@ -113,6 +101,7 @@ def fork_workers() -> None:
 
 def run(first: int, last: int) -> None:
     """Trials from one number to another."""
+    fork_workers()
     from dask.distributed import Client, LocalCluster
 
     warnings.simplefilter("ignore")
