@@ -5,6 +5,7 @@ The answer is that of an undisturbed cluster, or a sentence.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import random
@@ -34,7 +35,7 @@ def answer(name: str, client) -> tuple:
 
 
 class Killer:
-    """Kills a worker of a cluster at random moments, from a thread of its own."""
+    """Kills workers of a cluster at random moments, from a thread of its own."""
 
     def __init__(self, client, rng: random.Random) -> None:
         self.client, self.rng, self.kills, self.over = client, rng, 0, threading.Event()
@@ -43,9 +44,11 @@ class Killer:
     def _run(self) -> None:
         while self.kills < KILLS and not self.over.wait(self.rng.uniform(0.1, 2.0)):
             pids = list(self.client.run(os.getpid, on_error="ignore").values())
-            if len(pids) > 1:  # the last worker stays: a new one takes a while
-                os.kill(self.rng.choice(pids), signal.SIGKILL)
-                self.kills += 1
+            most = len(pids) - 1  # the last worker stays: a new one takes a while
+            for pid in self.rng.sample(pids, self.rng.randint(1, most)) if most > 0 else ():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    self.kills += 1
 
     def __enter__(self) -> Killer:
         self.thread.start()
@@ -59,7 +62,7 @@ class Killer:
 def with_kills(rng: random.Random, name: str, wanted: tuple) -> None:
     from dask.distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=3, processes=True, **QUIET) as group, Client(group) as client:
+    with LocalCluster(n_workers=4, processes=True, **QUIET) as group, Client(group) as client:
         with Killer(client, rng) as killer:
             found = answer(name, client)
         tell(kills=killer.kills)
