@@ -17,10 +17,10 @@ from scipy import sparse
 
 from benchmarks.torture.fits import FITS
 from benchmarks.torture.guard import guarded, part, tell
-from klafter.search.cluster import losses
+from klafter.search.cluster import dask_executor, losses
 
 KINDS = (*["workers killed"] * 8, "scheduler restarted", "little memory")
-PATIENCE = 30  # seconds that a fit waits for workers here, so that a cluster that has none left is soon told
+STALL, PATIENCE = 4, 30  # seconds that a fit waits here for work and for workers, so that losses are soon noticed
 KILLS = 12  # workers at most that a fit loses
 SENTENCES = (RuntimeError, ValueError)
 QUIET = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
@@ -108,6 +108,7 @@ def run(first: int, last: int) -> None:
     from dask.distributed import Client, LocalCluster
 
     warnings.simplefilter("ignore")
+    losses.STALL = dask_executor.STALL = STALL
     losses.PATIENCE = PATIENCE
     names, wanted = list(FITS), {}
     trials = {"workers killed": with_kills, "scheduler restarted": with_restart, "little memory": with_little_memory}
