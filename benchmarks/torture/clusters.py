@@ -11,6 +11,7 @@ import os
 import random
 import signal
 import threading
+import time
 import warnings
 
 from scipy import sparse
@@ -21,6 +22,7 @@ from klafter.search.cluster import dask_executor, losses
 
 KINDS = (*["workers killed"] * 8, "scheduler restarted", "little memory")
 STALL, PATIENCE = 4, 30  # seconds that a fit waits here for work and for workers, so that losses are soon noticed
+SECONDS = 360  # after which a process begins no further trial, so that what it found is saved
 KILLS = 12  # workers at most that a fit loses
 SENTENCES = (RuntimeError, ValueError)
 QUIET = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
@@ -110,9 +112,11 @@ def run(first: int, last: int) -> None:
     warnings.simplefilter("ignore")
     losses.STALL = dask_executor.STALL = STALL
     losses.PATIENCE = PATIENCE
-    names, wanted = list(FITS), {}
+    names, wanted, end = list(FITS), {}, time.monotonic() + SECONDS
     trials = {"workers killed": with_kills, "scheduler restarted": with_restart, "little memory": with_little_memory}
     for number in range(first, last):
+        if number > first and time.monotonic() > end:
+            break
         kind, name = KINDS[number % len(KINDS)], names[number % len(names)]
         if name not in wanted:
             with LocalCluster(n_workers=1, processes=False, **QUIET) as group, Client(group) as client:
