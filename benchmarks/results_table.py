@@ -391,6 +391,12 @@ def torture() -> list[str]:
         counts = [part["tried"], part.get("kills"), part["good"], len(part.get("mended", []))]
         cells = ["" if count is None else f"{count:,}" for count in counts]
         lines.append(f"| {words} | {' | '.join(cells)} | {part['memory']:,} MB |")
+    clusters = saved.get("Dask clusters", {})
+    if clusters.get("kills"):
+        restarts, ended = clusters.get("restarts", 0), clusters.get("sentences", 0)
+        lines += ["", f"Of the fits on clusters {ended} ended in a sentence; schedulers began anew {restarts} times."]
+    if "determinism" in saved:
+        lines += ["", f"Determinism: {saved['determinism']['cases']} fits of eleven models in 14 ways were compared."]
     cost = json.loads((RESULTS / "checkpoint_overhead.json").read_text())["models"]
     most = max(cost, key=lambda name: cost[name]["share"])
     told = f"{cost[most]['share']:.1%} of the time of the processor ({most})"

@@ -38,7 +38,7 @@ PARTS = {
     "model files": Part("model_files", 20_000, 3000),
     "checkpointed fits": Part("fits", 200, 16),
     "killed writers": Part("writers", 1000, 50),
-    "Dask clusters": Part("clusters", 100, 5),
+    "Dask clusters": Part("clusters", 100, 20),
 }
 
 

@@ -5,36 +5,27 @@ The answer is that of an undisturbed cluster, or a sentence.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import random
 import signal
 import threading
+import time
 import warnings
 
 from scipy import sparse
 
-from benchmarks.torture.fits import planted
+from benchmarks.torture.fits import FITS
 from benchmarks.torture.guard import guarded, part, tell
-from klafter.datasets import load_les_miserables
-from klafter.models import LFRM, KLafter
-from klafter.search.cluster import losses
+from klafter.search.cluster import dask_executor, losses
 
 KINDS = (*["workers killed"] * 8, "scheduler restarted", "little memory")
-PATIENCE = 30  # seconds that a fit waits for workers here, so that a cluster that has none left is soon told
+STALL, PATIENCE = 4, 30  # seconds that a fit waits here for work and for workers, so that losses are soon noticed
+SECONDS = 360  # after which a process begins no further trial, so that what it found is saved
 KILLS = 12  # workers at most that a fit loses
 SENTENCES = (RuntimeError, ValueError)
 QUIET = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-
-
-FITS = {
-    "shards": lambda: (KLafter(link="exposure", random_state=0, max_iter=3), planted()),
-    "restarts": lambda: (
-        KLafter(link="logit", n_init=4, n_smooth=10, random_state=0),
-        load_les_miserables().binarize(),
-    ),
-    "chains": lambda: (LFRM(n_burn=100, n_draws=100, n_chains=4, random_state=0), load_les_miserables().binarize()),
-}
 
 
 def answer(name: str, client) -> tuple:
@@ -46,7 +37,7 @@ def answer(name: str, client) -> tuple:
 
 
 class Killer:
-    """Kills a worker of a cluster at random moments, from a thread of its own."""
+    """Kills workers of a cluster at random moments, from a thread of its own."""
 
     def __init__(self, client, rng: random.Random) -> None:
         self.client, self.rng, self.kills, self.over = client, rng, 0, threading.Event()
@@ -55,9 +46,11 @@ class Killer:
     def _run(self) -> None:
         while self.kills < KILLS and not self.over.wait(self.rng.uniform(0.1, 2.0)):
             pids = list(self.client.run(os.getpid, on_error="ignore").values())
-            if len(pids) > 1:  # the last worker stays: a new one takes a while
-                os.kill(self.rng.choice(pids), signal.SIGKILL)
-                self.kills += 1
+            most = len(pids) - 1  # the last worker stays: a new one takes a while
+            for pid in self.rng.sample(pids, self.rng.randint(1, most)) if most > 0 else ():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    self.kills += 1
 
     def __enter__(self) -> Killer:
         self.thread.start()
@@ -71,7 +64,7 @@ class Killer:
 def with_kills(rng: random.Random, name: str, wanted: tuple) -> None:
     from dask.distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=3, processes=True, **QUIET) as group, Client(group) as client:
+    with LocalCluster(n_workers=4, processes=True, **QUIET) as group, Client(group) as client:
         with Killer(client, rng) as killer:
             found = answer(name, client)
         tell(kills=killer.kills)
@@ -113,13 +106,17 @@ def fork_workers() -> None:
 
 def run(first: int, last: int) -> None:
     """Trials from one number to another."""
+    fork_workers()
     from dask.distributed import Client, LocalCluster
 
     warnings.simplefilter("ignore")
+    losses.STALL = dask_executor.STALL = STALL
     losses.PATIENCE = PATIENCE
-    names, wanted = list(FITS), {}
+    names, wanted, end = list(FITS), {}, time.monotonic() + SECONDS
     trials = {"workers killed": with_kills, "scheduler restarted": with_restart, "little memory": with_little_memory}
     for number in range(first, last):
+        if number > first and time.monotonic() > end:
+            break
         kind, name = KINDS[number % len(KINDS)], names[number % len(names)]
         if name not in wanted:
             with LocalCluster(n_workers=1, processes=False, **QUIET) as group, Client(group) as client:

@@ -27,6 +27,16 @@ def planted() -> Graph:
     return Graph(np.triu(links, 1) + np.triu(links, 1).T)
 
 
+FITS = {  # on clusters that lose workers
+    "shards": lambda: (KLafter(link="exposure", random_state=0, max_iter=3), planted()),
+    "restarts": lambda: (
+        KLafter(link="logit", n_init=4, n_smooth=10, random_state=0),
+        load_les_miserables().binarize(),
+    ),
+    "chains": lambda: (LFRM(n_burn=100, n_draws=100, n_chains=4, random_state=0), load_les_miserables().binarize()),
+}
+
+
 def make(kind: str) -> tuple:
     """A model and a network; about a second of work."""
     small = KLafter(n_init=2, n_smooth=4)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.torture.clusters import FITS
+from benchmarks.torture.fits import FITS
 from klafter.models.engines.distributed import search
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.dask_executor import cut_points, cut_rows

@@ -133,6 +133,8 @@ MODELS = {
     "names.npz": lambda arrays, header: header["fitted"]["community_names_"]["plain"].__setitem__(0, ["a"]),
     "sociality.npz": lambda arrays, header: header["parameters"].update(sociality="x" * 50),
     "seed.npz": lambda arrays, header: header["parameters"].update(random_state="linear"),
+    "nameless.npz": lambda arrays, header: header["graph"]["labels"].__setitem__(3, None),
+    "seconds.npz": lambda arrays, header: header["fitted"].pop("fit_seconds_"),
     "graph.npz": _fitted(graph_={"plain": 1}),
     "another_link.npz": _fitted(link_={"plain": "exposure"}, response_={"plain": "exposure"}),
     "number_of_roles.npz": _fitted(n_roles_={"plain": -1}),

@@ -52,7 +52,7 @@ def _poisson(rate: Formula, inverse: Formula | None = None) -> Response:
     return Response(
         mean=rate,
         probability=lambda x, precision=1.0: -np.expm1(-rate(x)),
-        draw=lambda x, rng, precision=1.0: rng.poisson(np.minimum(rate(x), MOST)).astype(float),
+        draw=lambda x, rng, precision=1.0: np.minimum(rng.poisson(np.minimum(rate(x), MOST)), MOST),
         log_density=lambda y, x, precision=1.0: xlogy(y, rate(x)) - rate(x) - gammaln(y + 1),
         logarithmic=inverse is None,
         inverse=inverse,

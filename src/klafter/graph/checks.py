@@ -154,6 +154,8 @@ def label_array(labels: Iterable[Any], n: int) -> np.ndarray:
     array = np.asarray(labels) if isinstance(labels, np.ndarray) else _as_column(list(labels))
     if array.shape != (n,):
         raise ValueError(f"labels needs one name for each of {n} nodes; this has shape {array.shape}.")
+    if array.dtype == object and any(label is None for label in array):
+        raise ValueError("Node labels need a name for each node; one is None. Give it a name.")
     if len(set(array.tolist())) != n:
         seen: set[Hashable] = set()
         for label in array.tolist():

@@ -109,6 +109,8 @@ def _rebuild(header: Header, arrays: Arrays) -> Any:
         model.point_ = _with_background(model.point_, model.graph_.directed)
         model.draws_ = [_with_background(draw, model.graph_.directed) for draw in model.draws_]
         model.restarts_ = model.draws_
+    if header["version"] == 1 and "fit_seconds_" not in header["fitted"]:
+        model.fit_seconds_ = 0.0
     fill_in(model)
     if not hasattr(model, "community_names_"):
         model.community_names_ = name_communities(model.graph_, model.memberships_)

@@ -22,6 +22,7 @@ LARGEST = 1e120  # fits take values up to 1e50, and the objective has their squa
 REQUIRED = (
     "link_", "response_", "point_", "draws_", "restarts_", "memberships_", "membership_proba_", "affinities_",
     "objective_", "history_", "n_iter_", "precision_", "n_communities_", "n_communities_posterior_", "community_names_",
+    "fit_seconds_",
 )  # fmt: skip
 OF_SAMPLERS = ("trace_", "sweep_seconds_", "n_burned_", "diagnostics_")
 
