@@ -17,7 +17,7 @@ from klafter.report.network import link_pairs
 
 PARTS = 6  # of an explanation, the last of them all the rest
 BUDGET = 1_500_000  # dyads times draws that are looked at
-FEW = 10_000  # dyads that the structural expert is asked about, which takes longer than the model
+FEW = 2_000  # dyads that the structural expert is asked about, which takes longer than the model
 TIGHT = 25  # members of a community whose pairs are looked at in a large graph
 
 
