@@ -504,3 +504,9 @@ def test_gexf_has_colours_positions_and_names(tmp_path):
     colours = {look["community"]: tuple(look["viz"]["color"][part] for part in "rgb") for look in looks}
     assert len(set(colours.values())) == len(colours)
     assert {look["community_name"] for look in looks} >= set(model.community_names_)
+
+
+@pytest.mark.parametrize("command", ["fit", "place", "predict", "explain", "export", "watch", "look"])
+def test_usage_has_no_braces(command):
+    usage = next(line for line in run(command, "--help").output.splitlines() if "Usage" in line)
+    assert not set("{}") & set(usage)

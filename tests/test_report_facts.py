@@ -15,6 +15,7 @@ from klafter.report.communities import community_table, overlap_table
 from klafter.report.facts import gather
 from klafter.report.matrices import community_order, matrices
 from klafter.report.network import draw_overview
+from klafter.report.suggestions import surprising_links
 
 
 def test_size_density_and_shared_members():
@@ -238,3 +239,21 @@ def test_nodes_without_links_stand_below_the_others():
     graph, z = two_groups()
     drawn = gather(told(graph, z)).network
     assert drawn.y[7] > max(drawn.y[:7])
+
+
+def test_the_expert_is_asked_about_the_pairs_that_the_model_puts_first(monkeypatch):
+    rng = np.random.default_rng(0)
+    z = (rng.random((40, 3)) < 0.4).astype(int)
+    links = np.triu(rng.random((40, 40)) < np.where(z @ z.T > 0, 0.5, 0.1), 1)
+    model = told(Graph((links | links.T).astype(float)), z, structure=0.5)
+    pairs = np.argwhere(links)
+    exact = surprising_links(model, 5)
+    monkeypatch.setattr("klafter.report.suggestions.FEW", 20)
+    found = surprising_links(model, 5)
+    asked = np.sort(model._own_probability(pairs))[:20]
+    assert found.n_looked_at is None
+    assert all(model._own_probability(np.array([[s.source, s.target]]))[0] <= asked[-1] for s in found.links)
+    for link in found.links:
+        assert link.probability == pytest.approx(model.predict_proba([(link.source, link.target)])[0], abs=1e-12)
+    assert [s.probability for s in found.links] == sorted(s.probability for s in found.links)
+    assert found.links[0].probability >= exact.links[0].probability

@@ -54,7 +54,7 @@ def communities(
 
 def place(
     model: Model,
-    nodes: Annotated[list[str], typer.Argument(metavar="NODE...", help="Nodes that the newcomer links to.")],
+    nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Nodes that the newcomer links to.")],
     unlinked: Annotated[list[str] | None, typer.Option(help="A node that it does not link to, once for each.")] = None,
     only: Annotated[bool, typer.Option("--only", help="It links to nobody else.")] = False,
     attribute: Annotated[

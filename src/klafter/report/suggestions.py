@@ -1,7 +1,8 @@
 """Suggested links: the likeliest of those not observed, and the observed ones the model finds least likely.
 
 A small graph is searched whole. Of a large one, missing links are sought among the tightest members of each
-community, and surprising ones in a random part of the links, so that a report takes seconds.
+community, and surprising ones in a random part of the links; the structural expert is asked about those that the model
+alone puts first. So a report takes seconds.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from klafter.report.network import link_pairs
 
 PARTS = 6  # of an explanation, the last of them all the rest
 BUDGET = 1_500_000  # dyads times draws that are looked at
+FEW = 2_000  # dyads that the structural expert is asked about, which takes longer than the model
 TIGHT = 25  # members of a community whose pairs are looked at in a large graph
 
 
@@ -47,25 +49,31 @@ def missing_links(model, communities: list[Community], n: int = 20) -> Suggestio
     if pairs <= most or graph.n_nodes <= 500:
         return Suggestions(_explained(model, model.top_links(n)), None)
     close = _close_pairs(graph, communities, most)
-    return _pick(model, close, -model.predict_proba(close), n)
+    return _pick(model, close, -1.0, n, len(close))
 
 
 def surprising_links(model, n: int = 20) -> Suggestions:
     """The observed links that the model finds least likely."""
     graph, most = model.graph_, BUDGET // len(model.draws_)
-    if graph.n_links <= most:
+    if graph.n_links <= min(most, FEW):
         return Suggestions(_explained(model, model.surprising_links(n)), None)
     pairs = link_pairs(graph).astype(np.int64)
+    if len(pairs) <= most:
+        return _pick(model, pairs, 1.0, n, None)
     some = pairs[np.sort(np.random.default_rng(0).choice(len(pairs), most, replace=False))]
-    return _pick(model, some, model.predict_proba(some), n)
+    return _pick(model, some, 1.0, n, most)
 
 
-def _pick(model, pairs: np.ndarray, key: np.ndarray, n: int) -> Suggestions:
-    """The n pairs with the smallest key."""
-    best = np.argsort(key, kind="stable")[:n]
+def _pick(model, pairs: np.ndarray, sign: float, n: int, n_looked_at: int | None) -> Suggestions:
+    """The n pairs with the smallest probability, times sign, among those where it is smallest without the expert."""
+    if len(pairs) > FEW:
+        own = sign * model._own_probability(pairs)
+        pairs = pairs[np.sort(np.argsort(own, kind="stable")[:FEW])]
+    p = model.predict_proba(pairs)
+    best = np.argsort(sign * p, kind="stable")[:n]
     label = model.graph_.label
-    found = [(label(i), label(j), abs(q)) for (i, j), q in zip(pairs[best].tolist(), key[best].tolist())]
-    return Suggestions(_explained(model, found), len(pairs))
+    found = [(label(i), label(j), q) for (i, j), q in zip(pairs[best].tolist(), p[best].tolist())]
+    return Suggestions(_explained(model, found), n_looked_at)
 
 
 def _close_pairs(graph, communities: list[Community], most: int) -> np.ndarray:
