@@ -147,6 +147,7 @@ def test_the_command(tmp_path):
     found = json.loads(told.stdout)
     assert all(link["node"] >= 30 for link in found["links"][:3])
     assert "Likely links" in CliRunner().invoke(app, ["place", str(path), "33", "37", "--unlinked", "2"]).output
+    assert CliRunner().invoke(app, ["place", str(path), "33", "--linked-by", "2"]).exit_code != 0  # it is undirected
     wrong = CliRunner().invoke(app, ["place", str(path), "999"])
     assert wrong.exit_code == 2
     assert "There is no node" in wrong.output

@@ -34,6 +34,13 @@ def test_an_attribute_that_cannot_be_kinds_stays_one(made, reason):
     assert reason in graph.notes[-1]
 
 
+def test_a_table_names_both_sides():
+    table = pd.DataFrame(MATRIX, index=["ann", "bob"], columns=["x", "ann", "y"])
+    assert Graph.from_biadjacency(table).labels.tolist() == ["ann (row)", "bob", "x", "ann (column)", "y"]
+    assert Graph.from_biadjacency(table, rows="ab", columns="xyz").labels.tolist() == list("abxyz")
+    assert Graph.from_biadjacency(pd.DataFrame(MATRIX)).labels is None
+
+
 def test_tables_of_links():
     table = pd.DataFrame({"user": [7, 7, 8], "film": [7, 9, 9]})
     graph = as_graph(table, two_mode=True)

@@ -57,6 +57,9 @@ def place(
     nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Nodes that the newcomer links to.")],
     unlinked: Annotated[list[str] | None, typer.Option(help="A node that it does not link to, once for each.")] = None,
     only: Annotated[bool, typer.Option("--only", help="It links to nobody else.")] = False,
+    linked_by: Annotated[
+        list[str] | None, typer.Option(help="Of a directed network, a node that links to it, once for each.")
+    ] = None,
     attribute: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An attribute of it, where the model uses them.")
     ] = None,
@@ -70,11 +73,13 @@ def place(
     `klafter place friends.npz ann bob eve`
 
     `klafter place friends.npz ann bob --unlinked dan --unlinked zoe --json`
+
+    `klafter place advice.npz ann --linked-by bob --linked-by eve`
     """
     fitted = load_model(model)
     try:
         known = parse_settings(attribute or [], "--attribute")
-        found = fitted.place(nodes, "others" if only else unlinked, attributes=known)
+        found = fitted.place(nodes, "others" if only else unlinked, linked_by=linked_by or None, attributes=known)
     except (KeyError, ValueError) as wrong:
         raise Mistake(str(wrong.args[0])) from None
     listed = [

@@ -14,7 +14,8 @@ from scipy import sparse
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.checks import is_symmetric, off_diagonal, square
 from klafter.graph.graph import Graph
-from klafter.graph.modes import bipartite_list, names_apart, told_by
+from klafter.graph.kinds import names_apart
+from klafter.graph.modes import bipartite_list, told_by
 
 log = logging.getLogger("klafter")
 SOURCE_NAMES = ("source", "from", "src", "node1", "node_1", "source_id", "id1", "id_1", "u", "i", "sender", "ego")

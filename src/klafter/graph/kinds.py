@@ -6,7 +6,7 @@ n_1 and n_2 nodes of each kind there are n_1 n_2 possible pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,3 +94,20 @@ def biadjacency(matrix: Any) -> tuple[sparse.csr_array, np.ndarray]:
     coo, n_rows = sparse.coo_array(matrix, dtype=float), matrix.shape[0]
     n = n_rows + matrix.shape[1]
     return sparse.csr_array((coo.data, (coo.row, n_rows + coo.col)), shape=(n, n)), np.arange(n) >= n_rows
+
+
+def names_apart(rows: Sequence[Any], columns: Sequence[Any], names: tuple[str, str] = NAMES) -> tuple[list[Any], ...]:
+    """Names of rows and of columns; one that is both is told apart, "7 (row)" and "7 (column)"."""
+    both = set(rows) & set(columns)
+    return tuple(
+        [f"{name} ({kind})" if name in both else name for name in side]
+        for side, kind in zip((rows, columns), names, strict=True)
+    )
+
+
+def names_of_sides(matrix: Any) -> tuple[list[Any], ...] | tuple[None, None]:
+    """The names that a pandas table has down its side and on top; None where both are mere numbers."""
+    if not hasattr(matrix, "index") or not hasattr(matrix, "columns"):
+        return None, None
+    sides = list(matrix.index), list(matrix.columns)
+    return (None, None) if all(side == list(range(len(side))) for side in sides) else names_apart(*sides)

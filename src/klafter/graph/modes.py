@@ -45,15 +45,6 @@ def name_apart(
     return edges._replace(target=row[edges.target]), n + len(both), [*told, *twins], [said]
 
 
-def names_apart(rows: Sequence[Any], columns: Sequence[Any], names: tuple[str, str] = NAMES) -> tuple[list[Any], ...]:
-    """Names of rows and of columns; one that is both is told apart, "7 (row)" and "7 (column)"."""
-    both = set(rows) & set(columns)
-    return tuple(
-        [f"{name} ({kind})" if name in both else name for name in side]
-        for side, kind in zip((rows, columns), names, strict=True)
-    )
-
-
 def bipartite_list(
     edges: Edges, n: int, labels: Sequence[Any] | None, names: tuple[str, str], notes: Sequence[str] = ()
 ) -> Graph:

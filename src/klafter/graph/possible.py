@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 import numpy as np
 
-from klafter.graph.kinds import NAMES, biadjacency, names_of
+from klafter.graph.kinds import NAMES, biadjacency, names_of, names_of_sides
 
 
 class PossiblePairs:
@@ -113,10 +113,10 @@ class PossiblePairs:
 
         Parameters
         ----------
-        matrix : (n_1, n_2) sparse or dense array
+        matrix : (n_1, n_2) sparse or dense array, or pandas table
             Link values; zero is "observed, no link".
         rows, columns : sequences, optional
-            Names of the nodes; all of them differ.
+            Names of the nodes; all of them differ. Default: those of a table.
         kinds : pair of str
             What rows and columns are.
         **parts
@@ -132,6 +132,8 @@ class PossiblePairs:
         >>> Graph.from_biadjacency(np.array([[1, 0, 1], [0, 1, 1]]), kinds=("woman", "event"))
         Graph(2 woman and 3 event nodes, 4 links, two-mode)
         """
+        if rows is None and columns is None:
+            rows, columns = names_of_sides(matrix)
         links, second = biadjacency(matrix)
         labels = None if rows is None or columns is None else [*rows, *columns]
         return cls(links, labels=labels, kinds=np.where(second, kinds[1], kinds[0]), **parts)

@@ -71,6 +71,7 @@ class Communities(Exports):
         -------
         dict of label to number
         """
+        check_is_fitted(self, "memberships_")
         return {self.graph_.label(i): int(k) for i, k in enumerate(self.labels_)}
 
     @property
