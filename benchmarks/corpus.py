@@ -2,12 +2,13 @@
 
     python benchmarks/corpus.py                       all networks, smallest first; it can be resumed
     python benchmarks/corpus.py --seeds 2 --most 500  two seeds, networks of at most 500 nodes
-    python benchmarks/corpus.py --small               networks below 300 nodes, in a file and a table of their own
+    python benchmarks/corpus.py NAME ...              some of them
     python benchmarks/corpus.py --table               what has been measured so far, into docs/predictions.md
 
 KLAFTER_DATA names the folder that holds corpus/ with index.tsv and NAME.tsv. A fifth of the links and of the non-links
 is hidden, no node loses all links. Contestants have their defaults; ``model alone`` is KLafter from the same fit with
-structure=0. Each run is kept in benchmarks/results/corpus_runs.json and not run again while it is there.
+structure=0. Each run is kept in benchmarks/results/corpus_runs.json and not run again while it is there; contestants
+that are missing are run alone, so that those whose code is the same need not be run again.
 """
 
 from __future__ import annotations
@@ -27,8 +28,7 @@ from klafter.evaluation.saved import Saved, code_digest
 from klafter.graph import Graph, split_dyads
 
 HERE = Path(__file__).parent
-RUNS, SMALL_RUNS = (HERE / "results" / f"{name}_runs.json" for name in ("corpus", "corpus_small"))
-SMALL = 299  # nodes, at most
+RUNS = HERE / "results" / "corpus_runs.json"
 PAGE = HERE.parent / "docs" / "predictions.md"
 OURS, ALONE, STACK = "KLafter", "KLafter, model alone", "Stack"
 SCORES = {**BASELINES, **RIVALS}
@@ -54,34 +54,42 @@ def measure(graph: Graph, held, scores: np.ndarray, seconds: float) -> dict:
 
 
 def run(name: str, seed: int, saved: Saved) -> None:
-    """All contestants on one split."""
-    wanted = [f"{who} on {name} split {seed}" for who in (OURS, ALONE, STACK, *SCORES)]
-    if all(key in saved for key in wanted):
+    """All contestants that are missing on one split."""
+    missing = [who for who in (OURS, ALONE, STACK, *SCORES) if f"{who} on {name} split {seed}" not in saved]
+    if not missing:
         return
     graph = read(name)
     train, held = split_dyads(graph, 0.2, "clean", seed)
-    scores: dict[str, tuple] = {}
-    began = time.process_time()
-    model = kl.KLafter(random_state=seed, n_jobs=1).fit(train)
-    scores[OURS] = model.predict_proba(held.pairs), time.process_time() - began
-    model.structure = 0.0
-    scores[ALONE] = model.predict_proba(held.pairs), scores[OURS][1]
-    began = time.process_time()
-    stack = Stack(random_state=seed).fit(train).predict_proba(held.pairs)
-    scores[STACK] = stack, time.process_time() - began
-    for who, score in SCORES.items():
-        began = time.process_time()
-        scores[who] = score(train, held.pairs), time.process_time() - began
-    for who, (found, seconds) in scores.items():
+    base = held.values.mean()
+    base_loss = -(base * np.log(base) + (1 - base) * np.log(1 - base))
+    for who, (found, seconds) in predictions(missing, train, held.pairs, seed).items():
         record = measure(graph, held, found, seconds)
-        base = held.values.mean()
-        record["base_loss"] = -(base * np.log(base) + (1 - base) * np.log(1 - base))
         if who in SCORES:  # no probabilities
             record.update(dict.fromkeys(("log_loss", "brier", "slope", "expected"), float("nan")))
-        about = {"who": who, "name": name, "split": seed, "code": code_digest()}
+        about = {"who": who, "name": name, "split": seed, "code": code_digest(), "base_loss": base_loss}
         saved.add(f"{who} on {name} split {seed}", {**about, **record})
-    told = " ".join(f"{who} {saved[f'{who} on {name} split {seed}']['roc_auc']:.3f}" for who in (OURS, ALONE, STACK))
-    print(f"{name} {graph.n_nodes} nodes, seed {seed}: {told} ({scores[OURS][1]:.0f} s)", flush=True)
+    ours = [saved[f"{who} on {name} split {seed}"] for who in (OURS, ALONE, STACK)]
+    told = " ".join(f"{record['who']} {record['roc_auc']:.3f}" for record in ours)
+    print(f"{name} {graph.n_nodes} nodes, seed {seed}: {told} ({ours[0]['cpu']:.0f} s)", flush=True)
+
+
+def predictions(wanted: list[str], train: Graph, pairs: np.ndarray, seed: int) -> dict[str, tuple[np.ndarray, float]]:
+    """Scores of the pairs by each contestant, and its CPU seconds."""
+    found = {}
+    began = time.process_time()
+    if OURS in wanted or ALONE in wanted:
+        model = kl.KLafter(random_state=seed, n_jobs=1).fit(train)
+        found[OURS] = model.predict_proba(pairs), time.process_time() - began
+        model.structure = 0.0
+        found[ALONE] = model.predict_proba(pairs), found[OURS][1]
+    for who in wanted:
+        if who in (OURS, ALONE):
+            continue
+        began = time.process_time()
+        stack = who == STACK
+        scores = Stack(random_state=seed).fit(train).predict_proba(pairs) if stack else SCORES[who](train, pairs)
+        found[who] = scores, time.process_time() - began
+    return found
 
 
 def table(saved: Saved) -> str:
@@ -90,7 +98,7 @@ def table(saved: Saved) -> str:
     names = sorted({r["name"] for r in records if r["who"] == OURS})
     lines = [
         f"{len(names)} networks, seeds {sorted({r['split'] for r in records})}, clean protocol, 20% hidden. "
-        + made_by(records),
+        + made_by([r for r in records if r["who"] == OURS]),
         "",
         "| contestant | AUC | degree-corrected AUC | AP | log loss / base rate | slope, median | KLafter ahead |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -148,21 +156,21 @@ def insert(page: Path, mark: str, text: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--most", type=int, default=10**9, help="nodes")
-    parser.add_argument("--small", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
-    most, saved = (SMALL, Saved(SMALL_RUNS)) if options.small else (options.most, Saved(RUNS))
+    saved = Saved(RUNS)
     if not options.table:
         index = Path(os.environ["KLAFTER_DATA"]) / "corpus" / "index.tsv"
         with open(index, encoding="utf-8") as lines:
-            rows = sorted(csv.DictReader(lines, delimiter="\t"), key=lambda row: int(row["nodes"]))
+            rows = sorted(csv.DictReader(lines, delimiter="\t"), key=lambda row: int(row["nodes"]) * int(row["links"]))
         for seed in range(options.seeds):
             for row in rows:
-                if int(row["nodes"]) <= most:
+                if int(row["nodes"]) <= options.most and (not options.names or row["name"] in options.names):
                     run(row["name"], seed, saved)
-    insert(PAGE, "corpus_small" if options.small else "corpus", table(saved))
+    insert(PAGE, "corpus", table(saved))
 
 
 if __name__ == "__main__":

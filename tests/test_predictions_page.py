@@ -9,7 +9,7 @@ import pytest
 from klafter.evaluation.saved import Saved, code_digest
 
 ROOT = Path(__file__).parents[1]
-TABLES = [("corpus", "corpus", "RUNS"), ("corpus_small", "corpus", "SMALL_RUNS"), ("seal", "seal", "RUNS")]
+TABLES = [("corpus", "corpus", "RUNS"), ("seal", "seal", "RUNS")]
 
 
 @pytest.mark.parametrize(("mark", "module", "runs"), TABLES)

@@ -69,6 +69,11 @@ class Neighbourhoods:
         ]
         return np.column_stack(columns + (self._directions(i, j) if self.directed else []))
 
+    def adjacency(self) -> sparse.csr_array:
+        """The links, a directed graph taken both ways."""
+        n = len(self.degree)
+        return sparse.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=(n, n))
+
     def _directions(self, i: np.ndarray, j: np.ndarray) -> list[np.ndarray]:
         """What i sends and receives and what j does, neither to nor from the other."""
         there, back = (np.asarray(self.links[a, b]).ravel() for a, b in ((i, j), (j, i)))
@@ -81,8 +86,7 @@ class Neighbourhoods:
         if n > DENSE:
             return np.asarray(push_walks(self.indptr, self.indices, ALPHA, REST, LEAST, pairs, linked > 0, order))
         if self._walks is None:
-            a = sparse.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=(n, n))
-            self._walks = np.linalg.inv(np.diag(self.degree + REST) - ALPHA * a.toarray())
+            self._walks = np.linalg.inv(np.diag(self.degree + REST) - ALPHA * self.adjacency().toarray())
         i, j = pairs.T
         return _without(self._walks[i, i], self._walks[i, j], self._walks[j, j], linked)
 

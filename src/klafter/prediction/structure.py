@@ -1,8 +1,8 @@
 """The structural expert: what the surroundings of a pair say about its link, and how much that counts beside the model.
 
-Extremely randomised trees (Geurts, Ernst, Wehenkel 2006), each grown on a part of the pairs, learn from visible links,
-each with its own link taken out, against visible non-links. What they say of a pair, e, and what the model says, m,
-make one logistic regression with weights of at least 0,
+Two experts learn from visible links against visible non-links: trees on features of each pair without its own link, and
+trees and a regression on more features, the links hidden a part at a time (``klafter.prediction.parts``). The mean of
+what they say of a pair, e, and what the model says, m, make one logistic regression with weights of at least 0,
 
     log odds = a + b m + c e,
 
@@ -16,24 +16,25 @@ where a node that has lost its link had it; how many have lost one the hidden dy
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from klafter.graph import Graph
 from klafter.graph.units import distinct, random_ends
 from klafter.prediction.features import BARE, Neighbourhoods
+from klafter.prediction.parts import MOST_NODES, PartsExpert
+from klafter.prediction.trees import Trees
 
 MIN_LINKS = 5
 MAX_LINKS, MAX_NONLINKS = 5_000, 30_000  # training pairs: all links of a small graph, a sample of a large one
 FEWEST_NONLINKS, NONLINKS = 3_000, 10  # in all, and for each link
-TREES, LEAF, TRIED = 100, 5, 0.5
-BAG, ODDS = 0.632, 5.0  # share of the links that a tree sees, and non-links for each of them
-EDGE = 1e-3  # votes nearer to 0 or 1 count as so near
+TREES = 100
 PRIOR, RIDGE = (0.6, 0.5), 300.0  # of the weights of model and expert, where visible pairs are left out
 FOLD_PRIOR, FOLD_RIDGE = (0.6, 0.6), 3.0  # the same on folds, see benchmarks/blend.py
+MARGIN = 2.0  # nats that the expert has to gain on folds, else the model is taken alone
 SHARES, LOYAL = np.array([0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99]), 3.0  # of nodes without visible links that have one
 STEADY = 0.5  # weight of the expert beside a model that cannot say what it thinks of a pair without its link
 
@@ -66,21 +67,28 @@ class Blend(NamedTuple):
 
 
 class Expert:
-    """Trees fitted to the visible pairs of a graph."""
+    """What learned from the visible pairs of a graph: the mean of two experts, beyond MOST_NODES the first alone."""
 
     def __init__(self, graph: Graph, sample: Sample):
         self.near, self.sample = Neighbourhoods(graph.links, directed=graph.directed), sample
         features = self.near.features(sample.pairs)
         self.bare = features[:, BARE] == 0.0
-        self.trees, self.left_out = _grow(features, sample.linked)
+        self.trees = Trees(features, sample.linked, TREES)
+        few = graph.n_nodes <= MOST_NODES
+        self.parts = PartsExpert(graph, sample.pairs, sample.linked) if few else None
+        self.left_out = self._mean(self.trees.left_out, None if self.parts is None else self.parts.left_out)
         self.lost = share_lost(graph, self.near.degree)
         self.alone = self.combine(None)
 
     def log_odds(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the trees say of each pair, and which pairs have an end without any other link."""
+        """What is said of each pair, and which pairs have an end without any other link."""
         features = self.near.features(pairs)
-        rows = features.astype(np.float32)
-        return _log_odds(np.mean([_vote(tree, rows) for tree in self.trees], axis=0)), features[:, BARE] == 0.0
+        theirs = None if self.parts is None else self.parts.log_odds(pairs)
+        return self._mean(self.trees.log_odds(features), theirs), features[:, BARE] == 0.0
+
+    @staticmethod
+    def _mean(one: np.ndarray, other: np.ndarray | None) -> np.ndarray:
+        return one if other is None else 0.5 * (one + other)
 
     def combine(self, own: np.ndarray | None) -> tuple[Weights, Weights]:
         """Weights for pairs whose ends have other links, and for the rest; ``own`` is what the model says, left out."""
@@ -128,36 +136,6 @@ def fit_expert(graph: Graph, rng: np.random.Generator) -> Expert | None:
     return Expert(graph, Sample(np.vstack([links, nonlinks]), linked, weight))
 
 
-def _grow(features: np.ndarray, linked: np.ndarray) -> tuple[list[Any], np.ndarray]:
-    """The trees, and the log odds of each pair by those that did not see it."""
-    from sklearn.tree import ExtraTreeClassifier
-
-    rng, rows = np.random.default_rng(0), features.astype(np.float32)
-    links, nonlinks = np.flatnonzero(linked > 0), np.flatnonzero(linked == 0)
-    n_links = max(1, round(BAG * len(links)))
-    n_nonlinks = max(1, min(round(BAG * len(nonlinks)), round(ODDS * n_links)))
-    trees, votes, asked = [], np.zeros(len(rows)), np.zeros(len(rows))
-    for seed in range(TREES):
-        bag = np.concatenate(
-            [rng.choice(links, n_links, replace=False), rng.choice(nonlinks, n_nonlinks, replace=False)]
-        )
-        tree = ExtraTreeClassifier(min_samples_leaf=LEAF, max_features=TRIED, random_state=seed)
-        trees.append(tree.fit(rows[bag], linked[bag], check_input=False))
-        outside = np.ones(len(rows), bool)
-        outside[bag] = False
-        votes[outside] += _vote(tree, rows[outside])
-        asked += outside
-    return trees, _log_odds(votes / np.maximum(asked, 1))
-
-
-def _vote(tree: Any, rows: np.ndarray) -> np.ndarray:
-    return np.asarray(tree.predict_proba(rows, check_input=False)[:, 1])
-
-
-def _log_odds(votes: np.ndarray) -> np.ndarray:
-    return np.asarray(logit(np.clip(votes, EDGE, 1 - EDGE)))
-
-
 def share_lost(graph: Graph, degree: np.ndarray) -> float:
     """The share of nodes without visible links that have hidden ones, which the only link of a node stands for.
 
@@ -177,6 +155,8 @@ def share_lost(graph: Graph, degree: np.ndarray) -> float:
 def weigh_folds(own: np.ndarray, said: np.ndarray, linked: np.ndarray, weight: np.ndarray) -> Weights:
     """Weights of model and expert from pairs that neither has seen; one alone where both together do not fit better.
 
+    The model alone is taken unless the expert gains MARGIN.
+
     Examples
     --------
     >>> own, linked = np.array([-2.0, -1.0, 1.0, 2.0] * 50), np.array([0.0, 0.0, 1.0, 1.0] * 50)
@@ -191,7 +171,9 @@ def weigh_folds(own: np.ndarray, said: np.ndarray, linked: np.ndarray, weight: n
         eta = w.intercept + w.model * own + w.expert * said
         return float((weight * (np.logaddexp(0.0, eta) - linked * eta)).sum())
 
-    return min(both, Weights(model[0], model[1], 0.0), Weights(expert[0], 0.0, expert[1]), key=loss)
+    alone = Weights(model[0], model[1], 0.0)
+    best = min(both, Weights(expert[0], 0.0, expert[1]), key=loss)
+    return best if loss(best) + MARGIN < loss(alone) else alone
 
 
 def _logistic(design: np.ndarray, y: np.ndarray, weight: np.ndarray, prior: np.ndarray, ridge: float) -> np.ndarray:

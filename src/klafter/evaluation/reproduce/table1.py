@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from klafter.datasets import load_dataset
 from klafter.evaluation.compare import compare
 from klafter.evaluation.reproduce.published import NETWORKS, published
+from klafter.evaluation.reproduce.symmetrised import Symmetrised
 from klafter.evaluation.reproduce.systems import SYSTEMS, systems
 from klafter.evaluation.saved import write_json
 from klafter.graph import Graph, split_dyads
+from klafter.graph.units import link_units
 
 RESULTS = "benchmarks/results"
 LEVELS = (0.0, 0.5)  # weights of the structural expert: to none, to all
@@ -70,31 +74,63 @@ def table1(
         if stopped and stopped[-1]:
             break
         graph = load_dataset(network, data_home=data_home)
-        able, refused = able_to_fit(contestants, split_dyads(graph, fraction, protocol)[0])
+        able, refused, symmetrised = able_to_fit(contestants, split_dyads(graph, fraction, protocol)[0])
         found = compare(
             able, graph, protocol, splits, fraction,
             structure=LEVELS, results=_path(results, "table1_runs", quick), callback=told,
         )  # fmt: skip
-        rows = [{**row, "published": published(row["model"], network)} for row in found.rows]
-        tables.append(
-            {"network": network, "protocol": protocol, "fraction": fraction, "rows": rows, "refused": refused}
-        )
+        rows = [
+            {**row, "published": published(row["model"], network), "aucs": list(found.values(row["model"]).values())}
+            for row in found.rows
+        ]
+        facts = {"rows": rows, "refused": refused, "symmetrised": symmetrised}
+        if protocol == "clean":
+            facts["kept"] = kept_by_guard(graph, fraction, splits)
+        tables.append({"network": network, "protocol": protocol, "fraction": fraction, **facts})
     content = {"quick": quick, "splits": splits, "missing": missing, "settings": _settings(contestants)}
     content["tables"] = tables
     write_json(_path(results, "table1", quick), content)
     return content
 
 
-def able_to_fit(contestants: dict, train: Graph) -> tuple[dict, dict[str, str]]:
-    """The models that take this graph, and what the others say; EPM, for one, takes no directed graph."""
-    able, refused = {}, {}
+def able_to_fit(contestants: dict, train: Graph) -> tuple[dict, dict[str, str], list[str]]:
+    """The models that take this graph, what the others say, and who takes it only with every link both ways."""
+    able, refused, symmetrised = {}, {}, []
     for name, model in contestants.items():
-        try:
-            model._check_parameters(train)
+        reason = _refusal(model, train)
+        if reason and train.directed and not _refusal(both := Symmetrised(model), train):
+            model, reason = both, ""
+            symmetrised.append(name)
+        if reason:
+            refused[name] = reason
+        else:
             able[name] = model
-        except ValueError as reason:
-            refused[name] = str(reason)
-    return able, refused
+    return able, refused, symmetrised
+
+
+def kept_by_guard(graph: Graph, fraction: float, splits: int) -> dict[str, float]:
+    """Linked dyads that were to be hidden, and how many of them stay visible as a node would lose all links; means.
+
+    Examples
+    --------
+    >>> from klafter.datasets import load_karate
+    >>> kept_by_guard(load_karate(), 0.2, 2)["drawn"]
+    16
+    """
+    drawn, hidden = round(fraction * len(link_units(graph))), []
+    for split in range(splits):
+        held = split_dyads(graph, fraction, "clean", split)[1]
+        hidden.append(len({tuple(sorted(pair)) for pair in held.pairs[held.values != 0].tolist()}))
+    return {"drawn": drawn, "kept": float(drawn - np.mean(hidden))}
+
+
+def _refusal(model, train: Graph) -> str:
+    """Why a model does not take a graph; nothing if it does."""
+    try:
+        model._check_parameters(train)
+    except ValueError as reason:
+        return str(reason)
+    return ""
 
 
 def _tasks(networks: Sequence[str], quick: bool) -> list[tuple[str, str, float]]:

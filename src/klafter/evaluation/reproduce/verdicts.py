@@ -49,4 +49,24 @@ def against_siblings(tables: list[dict], ending: str = "") -> dict:
     mean = mean_row(tables, f"KLafter{ending}")
     if sibling is None or mean is None:
         return {"networks": {}, "mean": mean, "sibling": sibling, "sibling_mean": None}
-    return {"networks": networks, "mean": mean, "sibling": sibling, "sibling_mean": known[sibling]}
+    gap, error = paired_difference(tables, f"KLafter{ending}", f"{sibling}{ending}")
+    beside = {"mean": mean, "sibling": sibling, "sibling_mean": known[sibling], "difference": gap, "error": error}
+    return {"networks": networks, **beside}
+
+
+def paired_difference(tables: list[dict], model: str, other: str) -> tuple[float, float]:
+    """Mean over networks of the difference of AUC on the same splits, and its standard error; NaN where none is saved.
+
+    Examples
+    --------
+    >>> rows = [{"model": "a", "aucs": [0.9, 0.8]}, {"model": "b", "aucs": [0.8, 0.7]}]
+    >>> [round(number, 3) for number in paired_difference([{"rows": rows}], "a", "b")]
+    [0.1, 0.0]
+    """
+    gaps = []
+    for table in tables:
+        aucs = {row["model"]: row.get("aucs", []) for row in table["rows"]}
+        gaps.append(np.subtract(*(aucs[name] for name in (model, other))) if aucs[model] else np.array([np.nan]))
+    means = [gap.mean() for gap in gaps]
+    errors = [gap.std(ddof=1) / len(gap) ** 0.5 if len(gap) > 1 else np.nan for gap in gaps]
+    return float(np.mean(means)), float(np.sqrt(np.square(errors).sum()) / len(gaps))
