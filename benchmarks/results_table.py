@@ -38,11 +38,13 @@ def communities() -> list[str]:
     kinds = {
         "labelled": [name for name in networks if not name.startswith(("lfr_", "amazon"))],
         "LFR": [name for name in networks if name.startswith("lfr_")],
+        "Amazon": [name for name in networks if name.startswith("amazon")],
     }
-    every = [*kinds["labelled"], *kinds["LFR"]]
+    every = [name for names in kinds.values() for name in names]
     methods = [m for m in dict.fromkeys(m for m, _ in found) if all((m, x) in found for x in every)]
     parts = {kind: names for kind, names in kinds.items() if names}
-    sizes = ", ".join(f"{len(names)} {kind if kind == 'LFR' else 'with labels'}" for kind, names in parts.items())
+    words = {"labelled": "with labels", "Amazon": "subset of Amazon"}
+    sizes = ", ".join(f"{len(names)} {words.get(kind, kind)}" for kind, names in parts.items())
     seeds = max(row["runs"] for row in saved["rows"])
     told = f"{seeds} seeds each" if seeds > 1 else "one seed each"
     lines = [f"Known communities, their number unknown to all methods; means over networks ({sizes}; {told}):", ""]

@@ -157,10 +157,8 @@ def init(frame: Problem, executor: ShardExecutor, n_links: float, seed: int) -> 
 
 
 def warm_up(frame: Problem, state: State, executor: ShardExecutor) -> State:
-    """Flips and weights, degree factors left alone."""
-    for _ in range(SEARCH.sparse.warm_up):
-        state = flip_sweep(frame, weights(frame, state, executor, rounds=1, factors=False), executor)
-    return state
+    """Weights but for degree factors, then flips."""
+    return flip_sweep(frame, weights(frame, state, executor, rounds=1, factors=False), executor)
 
 
 def step(frame: Problem, state: State, executor: ShardExecutor, entropy: list[int]) -> State:

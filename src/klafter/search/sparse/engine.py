@@ -24,7 +24,7 @@ from klafter.search.sparse.moves.death import deaths
 from klafter.search.sparse.moves.flip import flip_sweep, warm_up
 from klafter.search.sparse.moves.merge import merges, reassigns
 from klafter.search.sparse.moves.off_diagonal import off_diagonal_search, refine
-from klafter.search.sparse.moves.perturb import drop_one, perturb
+from klafter.search.sparse.moves.perturb import perturb
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.moves.split import splits
 from klafter.search.sparse.state import Problem, State, both_ways, copy_state, empty_state, memberships, without_empty
@@ -53,8 +53,7 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
         state = warm_up(problem, state, pool)
         if born == 0:
             break
-    state, _ = deaths(problem, state, pool)
-    state = without_empty(state)
+    state = without_empty(deaths(problem, state, pool)[0])
     if len(state.size) and objective(problem, state, pool) > objective(problem, nothing, pool):
         state = step(problem, state, rng, pool)  # with degree factors fitted, communities of few links may lower Q
     return lower(problem, nothing, state, pool)
@@ -79,8 +78,6 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     for move in (partial(merges, local=local), partial(reassigns, local=local), deaths, splits):
         state, more = move(problem, state, pool)
         state, made = without_empty(state), made + more
-    if made == 0:
-        state, made = drop_one(problem, state, pool)
     state = weights(problem, flip_sweep(problem, state, pool), pool) if made else state
     value = objective(problem, state, pool)
     if (

@@ -46,8 +46,5 @@ def _flag_gaining(ws: Callable, flags: np.ndarray, low: int, high: int) -> None:
 
 
 def warm_up(problem: Problem, state: State, pool: ThreadPool) -> State:
-    """Flips and weights, degree factors left alone."""
-    state = without_empty(state)
-    for _ in range(SEARCH.sparse.warm_up):
-        state = flip_sweep(problem, weights(problem, state, pool, factors=False, rounds=1), pool)
-    return state
+    """Weights but for degree factors, then flips."""
+    return flip_sweep(problem, weights(problem, without_empty(state), pool, factors=False, rounds=1), pool)

@@ -7,7 +7,6 @@ import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose
-from klafter.search.sparse.moves.death import death_proposal
 from klafter.search.sparse.state import Problem, State, changed_since_split, memberships
 from klafter.search.sparse.threads import ThreadPool
 
@@ -59,15 +58,6 @@ def overlapping_partners(problem: Problem, state: State, local: bool = False) ->
         near.setdefault(k, []).append((-common, m))
         near.setdefault(m, []).append((-common, k))
     return {k: [m for _, m in sorted(some)[: SEARCH.sparse.partners]] for k, some in near.items()}
-
-
-def mostly_covered(problem: Problem, state: State, pool: ThreadPool, share: float) -> list[int]:
-    """Communities with more than a share of their members in those that overlap them much; whose death costs least
-    first."""
-    inside, near = members_of(problem, state), overlapping_partners(problem, state)
-    covered = {k: np.isin(inside.of(k), np.concatenate([inside.of(m) for m in near[k]])).mean() for k in near}
-    cost = {k: -death_proposal(problem, state, inside, k, pool).gain for k in near if covered[k] > share}
-    return sorted(cost, key=lambda k: (cost[k], k))
 
 
 def overlapping(problem: Problem, state: State, local: bool = False) -> list[tuple[int, int]]:

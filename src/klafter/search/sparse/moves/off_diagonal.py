@@ -107,12 +107,7 @@ def promising(problem: Problem, state: State, responsibility: sparse.csr_array) 
 def across(problem: Problem, state: State, responsibility: sparse.csr_array):
     """Pairs k, l of communities with links that the background explains, the sum of rho over these, and P_kl."""
     z = memberships(problem, state)
-    clear = np.flatnonzero(responsibility.data > SEARCH.off_diagonal.responsibility)
-    row = np.searchsorted(responsibility.indptr, clear, side="right") - 1
-    some = sparse.csr_array(
-        (responsibility.data[clear].astype(float), (row, responsibility.indices[clear])), shape=responsibility.shape
-    )
-    found = sparse.coo_array(z.T @ (some @ z))
+    found = sparse.coo_array(z.T @ (responsibility.astype(float) @ z))
     apart = found.row != found.col if problem.pair_weight == 1.0 else found.row < found.col
     k, l, count = found.row[apart], found.col[apart], found.data[apart]
     pairs = state.send_sum[k] * state.receive_sum[l]

@@ -45,23 +45,20 @@ class Parts(NamedTuple):
 def off_diagonal_splits(problem: Problem, state: State, responsibility: sparse.csr_array) -> tuple[State, int]:
     """Split communities, the largest first, while Q falls; ``responsibility`` has rho of every link from its source.
 
-    Those that did not change since they were last tried are left alone, and after some in vain all others. Links of two
+    Those that did not change since they were last tried are left alone, and after one in vain all others. Links of two
     communities are seen as they were before the first of them was split: the bound holds for both, as what one is
     credited does not depend on how the other shares its own.
     """
-    refused, made = 0, 0
+    made = 0
     hidden, members = hidden_pattern(problem), members_of(problem, state)
     some = np.flatnonzero(changed_since_split(state) & (state.size >= SEARCH.sparse.split_members))
     for k in some[np.argsort(-state.size[some], kind="stable")].tolist():
         mine, w = np.sort(members.of(k)), state.strength[k]
         parts = two_parts(inside(problem, state, responsibility, hidden, w, mine), w, problem.pair_weight)
         state.size_at_split[k] = state.size[k]
-        refused += 1
-        if opposed(problem, parts) and parts.gain > split_price(problem, state, k, parts):
-            state = divided(problem, state, k, mine[parts.second], parts.strength)
-            refused, made = 0, made + 1
-        if refused == SEARCH.off_diagonal.patience:
+        if not opposed(problem, parts) or parts.gain <= split_price(problem, state, k, parts):
             break
+        state, made = divided(problem, state, k, mine[parts.second], parts.strength), made + 1
     return state, made
 
 

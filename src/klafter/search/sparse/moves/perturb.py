@@ -1,4 +1,4 @@
-"""What is tried when no other move gains: to drop a community, and to regrow some.
+"""What is tried when no other move gains: equal degree factors, and communities that regrow.
 
 Each is a trial that takes the search through states which are worse, and counts only if it ends better.
 """
@@ -9,29 +9,10 @@ from klafter.search.config import SEARCH
 from klafter.search.sparse.moves.birth import births
 from klafter.search.sparse.moves.death import deaths, without_communities
 from klafter.search.sparse.moves.flip import flip_sweep, warm_up
-from klafter.search.sparse.moves.merge import merges, mostly_covered, reassigns
-from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, without_empty
+from klafter.search.sparse.moves.merge import merges, reassigns
+from klafter.search.sparse.state import Problem, State, as_state, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
-
-
-def drop_one(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
-    """Drop one community whose members are mostly in others, if that is better after weights have followed.
-
-    Two communities often share what one would explain with other degree factors: no move that leaves these alone gains.
-    """
-    trials = max(SEARCH.sparse.drop_links // max(len(problem.node), 1), 1)
-    some = mostly_covered(problem, state, pool, SEARCH.sparse.drop_covered)[:trials]
-    goal = objective(problem, state, pool) if len(some) else 0.0
-    for k in some:
-        trial = without_communities(problem, copy_state(state), np.array([k]))
-        before, value = np.inf, objective(problem, trial, pool)
-        while value >= goal and (before - value) * SEARCH.sparse.drop_promise > value - goal:
-            trial = flip_sweep(problem, weights(problem, trial, pool), pool)
-            before, value = value, objective(problem, trial, pool)
-        if value < goal:
-            return trial, 1
-    return state, 0
 
 
 def perturb(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
