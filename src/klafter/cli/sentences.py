@@ -95,7 +95,10 @@ class SentenceCommand(TyperCommand):
 
     def collect_usage_pieces(self, ctx):
         """The words of the usage line."""
-        return [piece.replace("{", "").replace("}", "").replace("[[", "[").replace("]]", "]") for piece in super().collect_usage_pieces(ctx)]
+        return [
+            piece.replace("{", "").replace("}", "").replace("[[", "[").replace("]]", "]")
+            for piece in super().collect_usage_pieces(ctx)
+        ]
 
 
 class SentenceGroup(TyperGroup):
