@@ -245,6 +245,10 @@ STOPS = {
         "the weight 'yes', but weights are finite numbers",
     ),
     "two tables in one file": ("Id,Label\n1,ann\n2,bob\n\nSource,Target\n1,2\n", "names of columns below"),
+    "table of edges of Cytoscape": (
+        "shared name,name,selected\nA (pp) B,A (pp) B,false\nB (pp) C,B (pp) C,false\n",
+        "links of nodes to themselves",
+    ),
     "gdf": ("nodedef>name VARCHAR,label VARCHAR\n1,ann\nedgedef>node1 VARCHAR,node2 VARCHAR\n1,2\n", "a GDF file"),
     "vna": ("*node data\nID sex\nann f\n*tie data\nfrom to friends\nann bob 1\n", "a VNA file"),
     "dot": ("graph {\n a -- b;\n}\n", "a DOT file"),

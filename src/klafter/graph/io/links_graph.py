@@ -44,6 +44,9 @@ def links_graph(asked: LinksAsked, opened: Opened, table: Table, nodes: NodeTabl
     notes += [*opened.notes, _first_line_note(opened), *table.layout.notes, *_left_out(table.layout)]
     notes += _alone(path, table, encoding)
     edges, directed, said = _stated_direction(edges, table, asked.directed)
+    if len(edges.source) > 1 and (edges.source == edges.target).all() and not asked.two_mode:
+        found, rule = "nothing but links of nodes to themselves", "a link has two ends"
+        raise GraphFileError.at(path, None, found, rule, "put the columns of source and target first")
     stated = table.declared.two_mode if asked.two_mode is None else asked.two_mode
     if stated is None and nodes is None:
         _refuse_node_table(path, edges, table.layout)

@@ -31,7 +31,7 @@ destino hacia para receptor destinatario
 verso destinazione bersaglio
 alvo
 naar doel ontvanger
-til mottaker modtager mal till mottagare kohde vastaanottaja
+til mottaker modtager mål till mottagare kohde vastaanottaja
 do odbiorca cel prijemce cil kinek cimzett cel
 к кому получатель отримувач alıcı hedef προς παραληπτης
 受信者 宛先 接收者 收件人 받는사람 수신자
@@ -69,7 +69,7 @@ valore frequenza quantita forza
 quantidade frequencia forca
 gewicht aantal sterkte
 rating score closeness tie linked connected interactions messages calls
-vekt antall styrke vaegt antal vikt paino maara voima waga sila liczba vaha pocet sila suly szam
+vekt antall styrke vægt antal vikt paino maara voima waga sila liczba vaha pocet sila suly szam
 вес число количество сила вага ağırlık sayı βαρος 回数 重み 强度 次数 权重 횟수 가중치
 """
 _TIME = """
