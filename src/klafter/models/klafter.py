@@ -63,7 +63,7 @@ class KLafter(DenseFit, SparseFit):
         objective. The dense engine has them all; of a two-mode network the sparse engine has none.
     structure : float or "auto"
         What the structural expert counts beside the model in predictions of links. "auto" learns its weight, that of
-        the model, and whether probabilities are too timid: from quick refits to three folds of the visible dyads,
+        the model, and whether probabilities are too timid: from quick refits to folds of the visible dyads,
         which take a third of the time of a default fit, or, of the sparse engine and without sweeps, from visible
         links that each are predicted without themselves. A number is the weight in the mean of log odds; 0 leaves
         the model alone.
