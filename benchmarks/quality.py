@@ -18,6 +18,7 @@ import numpy as np
 from klafter import KLafter, split_dyads
 from klafter.datasets import load_dataset
 from klafter.evaluation import link_measures
+from klafter.evaluation.saved import code_digest
 
 RESULTS = Path(__file__).parent / "results" / "quality.json"
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -61,7 +62,7 @@ def main():
     if "KLAFTER_DATA" not in os.environ and SHARED.is_dir():
         os.environ["KLAFTER_DATA"] = str(SHARED)
     out = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"networks": {}}
-    out["command"] = " ".join(["python benchmarks/quality.py", *sys.argv[1:]])
+    command = " ".join(["python benchmarks/quality.py", *sys.argv[1:]])
     out["python"] = platform.python_version()
     for network in options.networks:
         graph = load_dataset(network)
@@ -76,7 +77,8 @@ def main():
             error = float(auc.std(ddof=1) / len(auc) ** 0.5) if len(auc) > 1 else None
             summary[label] = {"auc": float(auc.mean()), "standard_error": error, "splits": len(auc)}
             print(f"{network:12} {label:32} AUC {auc.mean():.4f}")
-        out["networks"][network] = {"summary": summary, "rows": rows}
+        about = {"command": command, "code": code_digest()}
+        out["networks"][network] = {**about, "summary": summary, "rows": rows}
         RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(out, indent=1))
 

@@ -84,10 +84,16 @@ def quality() -> list[str]:
     return [
         *lines,
         "",
-        f"`{saved['command']}`; seconds are CPU time, on a shared machine.",
+        f"{made_by(saved['networks'].values())}; seconds are CPU time, on a shared machine.",
         "",
         *earlier("quality.json"),
     ]
+
+
+def made_by(parts) -> str:
+    """The commands that measured some parts, and the code they are of."""
+    commands = ", ".join(dict.fromkeys(f"`{part['command']}`" for part in parts))
+    return f"{commands}, code {', '.join(dict.fromkeys(part['code'] for part in parts))}"
 
 
 def remaining() -> list[str]:
