@@ -201,7 +201,8 @@ def visible_links(graph: Graph, rng: np.random.Generator) -> np.ndarray:
 def visible_nonlinks(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     """Observed dyads without a link: NONLINKS for each link, or all where there are no more."""
     n = graph.n_nodes
-    wanted = min(max(FEWEST_NONLINKS, NONLINKS * graph.n_links), MAX_NONLINKS)
+    most = MAX_NONLINKS if n <= MOST_NODES else MAX_NONLINKS // 2  # looking around takes longer there
+    wanted = min(max(FEWEST_NONLINKS, NONLINKS * graph.n_links), most)
     few = n * (n - 1) <= 4 * wanted
     pairs = np.argwhere(~np.eye(n, dtype=bool)) if few else random_ends(graph, 3 * wanted, rng)
     low, high = pairs.T if graph.directed else (np.minimum(*pairs.T), np.maximum(*pairs.T))
