@@ -6,11 +6,12 @@ ESLINT := $(VENV)/eslint/node_modules/.bin/eslint
 NETWORKS ?= $(KLAFTER_DATA)/networks
 bench: export KLAFTER_DATA ?= ../shared/data
 
-.PHONY: help install demo wheel test axe lint eslint bench torture minimum docs clean clean-cache
+.PHONY: help install demo wheel test slow axe lint eslint bench torture minimum docs clean clean-cache
 
 help:
 	@echo "make demo     set up, find the communities of a built-in network, write demo/report.html"
 	@echo "make test     set up and run the tests"
+	@echo "make slow     the tests that take more than ten seconds each"
 	@echo "make axe      the accessibility checker that the browser tests use, by npm"
 	@echo "make install  set up .venv with the package and all extras"
 	@echo "make lint     ruff, mypy, and eslint where npm can fetch it"
@@ -35,7 +36,10 @@ demo: install
 	$(BIN)/klafter demo
 
 test: install
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+slow: install
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 axe: install
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4

@@ -184,6 +184,7 @@ def test_effects_are_recovered_and_predictions_gain(directed):
     assert (np.mean(gains, axis=0) > 0.0).all()
 
 
+@pytest.mark.slow
 def test_attributes_that_explain_nothing_do_no_harm():
     """Chance correlations cost less than a hundredth of a nat a pair, on the mean over graphs."""
     losses, quick = [], {**QUICK, "structure": 0.0}

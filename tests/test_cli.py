@@ -263,6 +263,7 @@ def test_datasets():
     assert "karate" in run("datasets").stdout
 
 
+@pytest.mark.slow
 def test_tune_and_compare(tmp_path, monkeypatch):
     words = ["tune", "florentine_families", "--penalties", "0,9", "--folds", 2, "-o", tmp_path / "t.npz", "--json"]
     document = json.loads(run(*words).stdout)

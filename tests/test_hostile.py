@@ -149,6 +149,7 @@ def test_depth_and_numbers_are_bounded(tmp_path, arrays):
                 load(write(tmp_path / "m.npz", {**arrays, name: changed}))
 
 
+@pytest.mark.slow
 def test_changed_models_are_refused_or_answer(tmp_path, arrays):
     rng = np.random.default_rng(1)
     names = [name for name in arrays if arrays[name].size]

@@ -66,6 +66,7 @@ def test_births_return_the_score_they_reach_and_count(family, options):
     assert state.z[k:].any(axis=1).sum() == born
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @given(options=cases)
 @quick

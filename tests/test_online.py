@@ -111,6 +111,7 @@ def test_nothing_new_changes_nothing():
     assert model.objective_ == pytest.approx(value)
 
 
+@pytest.mark.slow
 def test_partial_fit_follows_a_growing_graph(unchecked):
     graph, truth = make_overlapping(n=2000, random_state=3)
     pairs = np.argwhere(np.triu(graph.links.toarray()))

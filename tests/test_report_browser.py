@@ -314,6 +314,7 @@ def test_nothing_serious_on_a_small_page(browser, small, scheme):
     assert serious_problems(page) == []
 
 
+@pytest.mark.slow
 @needs_axe
 def test_nothing_serious_on_a_large_page(browser, large, scheme):
     page = open_page(browser, large)

@@ -243,6 +243,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_accepts_the_estimator():
     """All checks pass but those of ``EXPECTED``, each of which does fail, for the reason given there."""
