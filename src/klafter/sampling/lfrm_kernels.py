@@ -125,8 +125,8 @@ def visit(ws, fresh, rows, flip_bounds, scratch, rng):
 
 
 @kernel
-def sweep(problem, state, fresh, rng):
-    """Memberships, then all parameters, in place. One call: on small networks most of a sweep was calling kernels."""
+def sweep(problem, state, fresh, share, rng):
+    """Memberships, then parameters, in place. One call: on small networks most of a sweep was calling kernels."""
     ws = open_workspace(problem, state)
     sample_memberships(ws, fresh, rng)
-    draw_parameters(ws, rng)
+    draw_parameters(ws, share, rng)

@@ -58,6 +58,9 @@ class Restart:
     steps: int = setting(
         4, "steps like its last that must bring a descent below the best so far, or it is given up", 2**31
     )
+    affinity_share: float = setting(
+        0.25, "share of the affinities between communities that a smoothing sweep draws", 1.0
+    )
     binary_steps: int = setting(3, "first steps on which link values are only large or small", 0)
     partition_nodes: int = setting(400, "nodes times starts at partitions", 0)
     fewest_partitions: int = setting(2, "starts at partitions, at least", 0)
