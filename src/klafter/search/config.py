@@ -56,7 +56,7 @@ class Restart:
     cooling: float = setting(0.5, "share of the temperature on the way to a richer state", 1.0)
     burn_in: int = setting(6, "one smoothing sweep in so many is not kept: the first ones", 2**31)
     steps: int = setting(
-        4, "steps like its last that must bring a descent below the best so far, or it is given up", 2**31
+        12, "steps like its last that must bring a descent below the best so far, or it is given up", 2**31
     )
     affinity_share: float = setting(
         0.25, "share of the affinities between communities that a smoothing sweep draws", 1.0
