@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from klafter.core.families import FAMILIES
 from klafter.core.problem import make_priors, make_problem
+from klafter.datasets import make_lfrm
 from klafter.graph import Graph
 from klafter.sampling.smoothing import smooth
 from klafter.search.dense import engine as dense
-from klafter.search.restart import Recipe, Task, restart
+from klafter.search.descend import Descent
+from klafter.search.restart import Recipe, Task, covering_state, restart
 from klafter.search.starts import coin_flips, neighbourhoods
 
 quick = settings(max_examples=5, deadline=None, derandomize=True)
@@ -107,3 +109,20 @@ def test_starts_are_memberships_of_the_right_shape():
     assert neighbourhoods(problem, 20, rng).any(axis=1).all()
     empty = make_problem(Graph(np.zeros((5, 5))), FAMILIES["bernoulli"].law(), make_priors())
     assert neighbourhoods(empty, 2, rng).sum() == 2
+
+
+def test_a_descent_is_given_up_where_a_few_more_steps_would_stay_above_the_best():
+    graph, _ = make_lfrm(60, 4, random_state=0)
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(0.5, 0.5))
+    recipe, task = Recipe(None, 20, 30, 1e-6, 0, 0), Task(0, 1, np.random.SeedSequence(0), None)
+
+    def descend(*goal):
+        descent = Descent(recipe, task, lambda progress: False, None)
+        return descent.run(problem, covering_state(problem, recipe, descent.rng), *goal)
+
+    whole = descend()
+    assert descend(whole.score + 1.0).score == whole.score
+    given_up = descend(-1e9)
+    assert [step.objective for step in given_up.history] == [step.objective for step in whole.history[:2]]
+    assert whole.converged
+    assert not given_up.converged

@@ -9,9 +9,12 @@ import oracles_sampling as chains
 import pytest
 
 from klafter.core.families import FAMILIES
-from klafter.core.problem import empty_state, make_priors, make_problem
+from klafter.core.problem import copy_state, empty_state, make_priors, make_problem
+from klafter.core.workspace import open_workspace
+from klafter.jit.decorators import kernel
 from klafter.sampling import lfrm
 from klafter.sampling.lfrm import Chain
+from klafter.sampling.weights_kernels import draw_affinities
 from klafter.search.dense.weights import fit_weights
 
 SCALES = (3.2, 1.4)
@@ -109,7 +112,7 @@ def observe(y, chain) -> list:
     ]
 
 
-def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8, counts: bool = False) -> np.ndarray:
+def geweke(family, directed, n_chains: int, n=4, n_steps=8, counts: bool = False, **options) -> np.ndarray:
     """z-scores of the drift of short chains that alternate the sampler and new data."""
     rng, hidden = np.random.default_rng(1), np.zeros((n, n), bool)
     hidden[0, 3] = hidden[3, 0] = True
@@ -125,7 +128,7 @@ def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8, counts
         run = [observe(y, chain)]
         for _ in range(n_steps):
             data = problem._replace(dyads=chains.small_graph(y, hidden, directed).dyads)
-            chain = lfrm.step(data, chain, rng, learn=True)
+            chain = lfrm.step(data, chain, rng, learn=True, **options)
             y = oracle.draw_data(problem, chain.state, hidden, rng)
             run.append(observe(y, chain))
         runs.append(run)
@@ -138,6 +141,24 @@ def geweke(family, directed, n_chains: int, n: int = 4, n_steps: int = 8, counts
 @pytest.mark.parametrize(("family", "directed"), [("bernoulli", False), ("bernoulli", True), ("gaussian", True)])
 def test_geweke(family, directed, counts):
     assert chains.worst(geweke(family, directed, 500, counts=counts)) < 4
+
+
+def test_geweke_where_a_sweep_draws_a_share_of_the_affinities():
+    assert chains.worst(geweke("bernoulli", True, 500, share=0.25)) < 4
+
+
+@kernel
+def draw_w(ws, share, rng):
+    draw_affinities(ws, share, rng)
+
+
+def test_affinities_inside_are_drawn_whatever_the_share():
+    _, problem, state = oracles.draw_case(0, "bernoulli", directed=True)
+    there = copy_state(state)
+    draw_w(open_workspace(problem, there), 0.0, np.random.default_rng(0))
+    assert ((there.w == state.w) == ~np.eye(len(state.w), dtype=bool)).all()
+    draw_w(open_workspace(problem, there), 1.0, np.random.default_rng(0))
+    assert (there.w != state.w).all()
 
 
 def test_geweke_notices_sweeps_of_the_buffet_where_counts_are_learned(monkeypatch):

@@ -55,12 +55,12 @@ def start(problem: Problem, state: State) -> Chain:
     return Chain(copy_state(drop_empty(state)), priors, priors)
 
 
-def step(problem: Problem, chain: Chain, rng, *, learn: bool = False) -> Chain:
-    """One sweep; arrays of the chain given are left alone."""
+def step(problem: Problem, chain: Chain, rng, *, learn: bool = False, share: float = 1.0) -> Chain:
+    """One sweep, which draws a random ``share`` of W off the diagonal; arrays of the chain given are left alone."""
     problem = problem._replace(priors=chain.priors)
     state = add_communities(copy_state(chain.state), np.zeros((SLOTS, problem.dyads.n), np.uint8), 0.0)
     fresh = rng.poisson(np.exp(-problem.priors.penalty) / problem.dyads.n, problem.dyads.n)
-    sweep(problem, state, fresh, rng)
+    sweep(problem, state, fresh, share, rng)
     state = drop_empty(state)
     return chain._replace(state=state, priors=draw_priors(problem, state, rng, chain.first) if learn else chain.priors)
 

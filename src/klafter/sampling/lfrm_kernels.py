@@ -11,7 +11,7 @@ from klafter.core.workspace import open_workspace, refresh_column, refresh_effec
 from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.sampling.membership_kernels import exchange
 from klafter.sampling.weights_kernels import draw_parameters
-from klafter.search.dense.flip_bounds import DRAWS, new_flip_bounds, update_held
+from klafter.search.dense.flip_bounds import DRAWS, new_flip_bounds, update_listed
 from klafter.search.dense.flip_kernels import draw_thresholds, flip_row
 
 
@@ -120,13 +120,13 @@ def visit(ws, fresh, rows, flip_bounds, scratch, rng):
             exchange(ws, i, rows, rng)
         if not sample_private(ws, i, fresh[i], scratch, rng):
             full += 1
-        update_held(ws, i, flip_bounds)
+        update_listed(ws, i, flip_bounds)
     return full
 
 
 @kernel
-def sweep(problem, state, fresh, rng):
-    """Memberships, then all parameters, in place. One call: on small networks most of a sweep was calling kernels."""
+def sweep(problem, state, fresh, share, rng):
+    """Memberships, then parameters, in place. One call: on small networks most of a sweep was calling kernels."""
     ws = open_workspace(problem, state)
     sample_memberships(ws, fresh, rng)
-    draw_parameters(ws, rng)
+    draw_parameters(ws, share, rng)

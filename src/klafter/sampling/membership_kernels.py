@@ -128,4 +128,4 @@ def sweep_fixed(problem, state, proba, rng):
     """The same, then all parameters."""
     ws = open_workspace(problem, state)
     draw_all_rows(ws, proba, rng)
-    draw_parameters(ws, rng)
+    draw_parameters(ws, 1.0, rng)

@@ -16,7 +16,7 @@ def sweeps(problem: Problem, state: State, n_sweeps: int, rng, done, stop) -> lf
     problem = problem._replace(priors=problem.priors._replace(penalty=SEARCH.restart.smooth_penalty))
 
     def sweep(chain):
-        return lfrm.step(problem, chain, rng, learn=True)
+        return lfrm.step(problem, chain, rng, learn=True, share=SEARCH.restart.affinity_share)
 
     return iterate(sweep, lfrm.start(problem, state), n_sweeps, done, stop)
 

@@ -16,21 +16,21 @@ WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
 
 
 @inner
-def draw_affinities(ws, rng):
-    """Every free entry of W between communities with members once."""
+def draw_affinities(ws, share, rng):
+    """Free entries of W between communities with members: all of the diagonal, each other one with chance ``share``."""
     members, largest = list_members(ws), blocks.largest_size(ws)
-    draw_entries(ws, members, blocks.new_block(largest, ws.n), new_line(largest * largest), rng)
+    draw_entries(ws, members, blocks.new_block(largest, ws.n), new_line(largest * largest), share, rng)
     blocks.measure_max_effect(ws)
 
 
 @bare
-def draw_entries(ws, members, block, line, rng):
+def draw_entries(ws, members, block, line, share, rng):
     for k in range(ws.z.shape[0]):
         if ws.size[k] == 0:
             continue
         blocks.load_block(ws, members, k, False, block)
         for m in range(0 if ws.directed else k, ws.z.shape[0]):
-            if ws.size[m] > 0:
+            if ws.size[m] > 0 and (m == k or share == 1.0 or rng.random() < share):
                 span = blocks.gather_block(ws, members, block, False, k, m, line)
                 precision = ws.priors.diagonal if k == m else ws.priors.offdiagonal
                 axis = Axis(ws.w[k, m], precision, ws.lower, BOUND)
@@ -158,9 +158,9 @@ def draw_coefficients(ws, rng):
 
 
 @inner
-def draw_parameters(ws, rng):
-    """W, sociality, offset and coefficients once each, as far as the problem has them."""
-    draw_affinities(ws, rng)
+def draw_parameters(ws, share, rng):
+    """W (``share``: how much off the diagonal), sociality, offset and coefficients, as far as the problem has them."""
+    draw_affinities(ws, share, rng)
     if ws.has_sociality:
         draw_sociality(ws, rng)
     if ws.has_offset:

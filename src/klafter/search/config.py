@@ -55,6 +55,12 @@ class Restart:
     smooth_penalty: float = setting(-2.0, "penalty on the way to a richer state, and at which sweeps begin", 0.0)
     cooling: float = setting(0.5, "share of the temperature on the way to a richer state", 1.0)
     burn_in: int = setting(6, "one smoothing sweep in so many is not kept: the first ones", 2**31)
+    steps: int = setting(
+        12, "steps like its last that must bring a descent below the best so far, or it is given up", 2**31
+    )
+    affinity_share: float = setting(
+        0.25, "share of the affinities between communities that a smoothing sweep draws", 1.0
+    )
     binary_steps: int = setting(3, "first steps on which link values are only large or small", 0)
     partition_nodes: int = setting(400, "nodes times starts at partitions", 0)
     fewest_partitions: int = setting(2, "starts at partitions, at least", 0)

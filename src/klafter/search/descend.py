@@ -10,6 +10,7 @@ import numpy as np
 from klafter.core.objective import data_loss
 from klafter.core.problem import Problem, State, n_observed
 from klafter.core.workspace import open_workspace
+from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
 from klafter.search.dense.score import score
 from klafter.search.moves.failures import Failures
@@ -89,8 +90,11 @@ class Descent:
         other = refit_law(problem, state)
         return other, state, value if other is problem else score(other, state)
 
-    def run(self, problem: Problem, state: State) -> Outcome:
-        """Moves until the score hardly falls; none if the restart was stopped before."""
+    def run(self, problem: Problem, state: State, goal: float = np.inf) -> Outcome:
+        """Moves until the score hardly falls, or a few more steps like the last would stay above the goal.
+
+        None if the restart was stopped before.
+        """
         recipe, history, converged = self.recipe, [], False
 
         def note(t, state, value):
@@ -99,9 +103,11 @@ class Descent:
         def done(t, where):
             nonlocal converged
             _, state, value = where
-            converged = history[-1].objective - value < recipe.tol * max(1.0, abs(value))
+            fall = history[-1].objective - value
+            converged = fall < recipe.tol * max(1.0, abs(value))
             note(t + 1, state, value)
-            return self.report("search", t + 1, recipe.max_iter, value, state) or converged
+            stop_now = self.report("search", t + 1, recipe.max_iter, value, state)
+            return stop_now or converged or value - SEARCH.restart.steps * fall > goal
 
         problem, self.failures = refit_law(problem, state), Failures()
         value = score(problem, state)

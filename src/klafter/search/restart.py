@@ -33,17 +33,17 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
     for _ in range(n_partitions(problem, recipe, task)):
         if descent.stopped():
             break
-        best = min(best, run(problem, covering_state(problem, recipe, rng)), key=by_score)
+        best = min(best, run(problem, covering_state(problem, recipe, rng), best.score), key=by_score)
     rich = best.state
     if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
-        best = min(best, run(best.problem, prune(best.problem, recipe, rich)), key=by_score)
+        best = min(best, run(best.problem, prune(best.problem, recipe, rich), best.score), key=by_score)
     # where communities explain the degrees sociality only adds noise; the average of both predicts better
     alone = bool(task.run % 2) and problem.has_sociality
     posterior, state = without_sociality(best.problem, rich) if alone else (best.problem, rich)
     draws = smooth(posterior._replace(counts=False), state, recipe, rng, descent.report, stop) if smooth else []
     if draws and not alone and recipe.n_communities is None and not descent.stopped():
-        best = min(best, run(best.problem, prune(best.problem, recipe, draws[-1])), key=by_score)
+        best = min(best, run(best.problem, prune(best.problem, recipe, draws[-1]), best.score), key=by_score)
     return best._replace(draws=draws)
 
 
@@ -86,7 +86,8 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
 
     first = resets(problem, outcome.state, outcome.score, descent.rng)
     state, _ = iterate(step, first, n_tries, done, stop)
-    return min(outcome, descent.run(problem, copy_state(state)), key=by_score)._replace(draws=outcome.draws)
+    last = descent.run(problem, copy_state(state), outcome.score)
+    return min(outcome, last, key=by_score)._replace(draws=outcome.draws)
 
 
 def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:

@@ -5,11 +5,13 @@ import numpy as np
 from klafter.core.cover_price import set_membership
 from klafter.core.families import curvature, slope
 from klafter.core.objective import flip_price
-from klafter.core.rows import load_row, x_of
+from klafter.core.rows import load_row, load_rows, x_of
 from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, inner, kernel
-from klafter.search.dense.flip_kernels import TINY_GAIN, descend
+from klafter.search.dense.flip_bounds import ROUNDING, new_flip_bounds
+from klafter.search.dense.flip_kernels import TINY_GAIN, flip_row
 from klafter.search.dense.growth import grow_inside
+from klafter.search.dense.joining_bounds import joining_bound
 from klafter.search.dense.weights_kernels import column_evidence, fit_column
 
 
@@ -96,14 +98,46 @@ def clear(ws, k):
             refresh_effects(ws, i)
 
 
+@bare
+def revise(ws, k, nodes, members, thresholds, flip_bounds, residuals):
+    """Flip z_ik of every node where Q falls, bounds permitting; k is never emptied. Returns the fall of Q."""
+    size, total = 0, 0.0
+    for i in nodes:
+        if ws.z[k, i]:
+            members[size] = i
+            size += 1
+    for i in nodes:
+        inside = ws.z[k, i]
+        if (inside and size == 1) or (
+            not inside and joining_bound(ws, i, k, members, size, residuals) < TINY_GAIN - ROUNDING
+        ):
+            continue
+        load_rows(ws, i)
+        thresholds[k] = TINY_GAIN
+        total += flip_row(ws, i, thresholds, flip_bounds)
+        if ws.z[k, i] == inside:
+            continue
+        if inside:
+            at = 0
+            while members[at] != i:
+                at += 1
+            members[at] = members[size - 1]
+            size -= 1
+        else:
+            members[size] = i
+            size += 1
+    return total
+
+
 @inner
-def grow(ws, k, price, sweeps):
+def grow(ws, k, price, sweeps, residuals):
     """Fit all weights of slot k and revise its members in turn; returns the fall of Q since the slot was empty."""
-    gain = -price
+    gain, members, n_communities = -price, np.empty(ws.n, np.int64), ws.z.shape[0]
+    thresholds, flip_bounds = np.full(n_communities, np.inf), new_flip_bounds(ws, n_communities)
     for left in range(sweeps - 1, -1, -1):
         before = gain
         gain += fit_column(ws, k, False)
-        step = descend(ws, around(ws, k), k, 1)
+        step = revise(ws, k, around(ws, k), members, thresholds, flip_bounds, residuals)
         gain += step
         if step == 0.0 or gain + left * (gain - before) < 0.0:
             break
@@ -111,15 +145,16 @@ def grow(ws, k, price, sweeps):
 
 
 @kernel
-def propose_birth(ws, seed, k, assortative, sweeps):
+def propose_birth(ws, seed, k, assortative, sweeps, residuals):
     """Grow a community of column k from a seed; returns the fall of Q and the evidence of the weights that it brings.
 
     ``assortative`` ones have the seed inside and link inside only. Members are revised in so many ``sweeps`` at most.
+    ``residuals`` are of the state in which it grows.
     """
     size, price = seed_community(ws, k, seed, assortative)
     if size < 2:
         return 0.0, 0.0
-    gain = grow_inside(ws, k, price, sweeps) if assortative else grow(ws, k, price, sweeps)
+    gain = grow_inside(ws, k, price, sweeps) if assortative else grow(ws, k, price, sweeps, residuals)
     if ws.size[k] < 2:
         return 0.0, 0.0
     return gain, column_evidence(ws, k) if gain > TINY_GAIN else 0.0

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.core.objective import flip_price
-from klafter.jit.decorators import bare, inner
+from klafter.jit.decorators import bare, inlined, inner
 
 FEW = 16  # communities up to which all gains cost no more than bounds
 DRAWS = 30_000  # the same in sweeps that draw, times nodes: more flips pass their bounds
@@ -19,52 +19,73 @@ ROUNDING = 1e-7  # a bound this much below its threshold is below it
 
 
 class FlipBounds(NamedTuple):
-    """Which communities every node holds, the first n_held[i] of held[i], and the bounds of one node."""
+    """The members of every community, the first size[k] of members[k], and the bounds of one node."""
 
-    n_held: np.ndarray  # (n,)
-    held: np.ndarray  # (n, K)
+    size: np.ndarray  # (K,), of no length where there are no bounds
+    members: np.ndarray  # (K, n)
+    listed: np.ndarray  # (K, n) of 0/1: the memberships as they are listed
     excess: np.ndarray  # (K,)
     bounds: np.ndarray  # (K,)
     left: np.ndarray  # (K,)
     means: np.ndarray  # (n,)
+    slopes: np.ndarray  # (K,) what joining each promises before an exchange, without its price
+    found: np.ndarray  # (1,) whether bounds were found
 
 
 @bare
-def update_held(ws, i, flip_bounds):
-    """List the communities of i again after they changed."""
-    size = 0
-    for m in range(ws.z.shape[0] if flip_bounds.n_held.size > 0 else 0):
-        if ws.z[m, i]:
-            flip_bounds.held[i, size] = m
-            size += 1
-    if flip_bounds.n_held.size > 0:
-        flip_bounds.n_held[i] = size
+def update_listed(ws, i, flip_bounds):
+    """Bring the lists up to date after the communities of i changed."""
+    size, members, listed = flip_bounds.size, flip_bounds.members, flip_bounds.listed
+    for k in range(size.size):
+        if listed[k, i] == ws.z[k, i]:
+            continue
+        listed[k, i] = ws.z[k, i]
+        if ws.z[k, i]:
+            members[k, size[k]] = i
+            size[k] += 1
+        else:
+            size[k] -= 1
+            at = 0
+            while members[k, at] != i:
+                at += 1
+            members[k, at] = members[k, size[k]]
 
 
 @inner
 def new_flip_bounds(ws, few):
     """Lists of the memberships as they are, and room for bounds; up to ``few`` communities there are no bounds."""
     k, n = ws.z.shape[0], ws.n
-    n_listed = n if k > few else 0
+    n_listed = k if k > few else 0
     flip_bounds = FlipBounds(
-        np.zeros(n_listed, np.int32), np.empty((n_listed, k), np.int32),
-        np.empty(k), np.empty(k), np.empty(k), np.empty(n),
+        np.zeros(n_listed, np.int64), np.empty((n_listed, n), np.int64), np.zeros((n_listed, n), np.uint8),
+        np.empty(k), np.empty(k), np.empty(k), np.empty(n), np.empty(k), np.zeros(1, np.uint8),
     )  # fmt: skip
-    for i in range(n_listed):
-        update_held(ws, i, flip_bounds)
+    if n_listed:
+        for i in range(n):
+            update_listed(ws, i, flip_bounds)
     return flip_bounds
+
+
+@inlined
+def minus_sum(values, which):
+    total = 0.0
+    for t in range(which.size):
+        total -= values[which[t]]
+    return total
 
 
 @bare
 def mark_may_gain(ws, i, first, thresholds, flip_bounds):
     """Thresholds from ``first`` on, infinite where no flip can exceed them; ``ws`` has the rows of i."""
     law, w, n_communities = ws.law, ws.w, ws.z.shape[0]
-    n_held, held, excess, bounds, left, means = flip_bounds
+    size, members, _, excess, bounds, left, means, _, found = flip_bounds
     for k in range(first, n_communities):
         left[k] = thresholds[k]
+    found[0] = 0
     clipped = ws.out.base[1] != 0.0 or (ws.directed and ws.into.base[1] != 0.0)
-    if n_held.size == 0 or clipped or not law.linear_links or not (law.logistic or law.exponential):
+    if size.size == 0 or clipped or not law.linear_links or not (law.logistic or law.exponential):
         return
+    found[0] = 1
     bounds[:] = 0.0
     for side in range(2 if ws.directed else 1):
         e, links = (ws.into.e, ws.links_in) if side else (ws.out.e, ws.links_out)
@@ -73,10 +94,7 @@ def mark_may_gain(ws, i, first, thresholds, flip_bounds):
         for t in range(links.start[i], links.start[i + 1]):
             means[links.node[t]] -= links.value[t]
         for k in range(n_communities):
-            excess[k] = 0.0
-        for j in range(ws.n):
-            for t in range(n_held[j]):
-                excess[held[j, t]] -= means[j]
+            excess[k] = minus_sum(means, members[k, : size[k]])
         for k in range(first, n_communities):
             for m in range(n_communities):
                 bounds[k] += (w[m, k] if side else w[k, m]) * excess[m]

@@ -3,11 +3,11 @@
 import numpy as np
 
 from klafter.core.cover_price import set_membership
-from klafter.core.objective import flip_gain, next_gain
+from klafter.core.objective import flip_gain, flip_price, next_gain
 from klafter.core.rows import load_rows, shift_row
 from klafter.core.workspace import refresh_effects
 from klafter.jit.decorators import bare, kernel
-from klafter.search.dense.flip_bounds import FEW, mark_may_gain, new_flip_bounds, update_held
+from klafter.search.dense.flip_bounds import FEW, ROUNDING, mark_may_gain, new_flip_bounds, update_listed
 
 TINY_GAIN = 1e-9  # below this a gain is rounding
 DEAREST = 1e6  # rise of Q by leaving, beyond which a swap's gain would be the small difference of large numbers
@@ -40,7 +40,7 @@ def flip_row(ws, i, thresholds, flip_bounds):
         mark_may_gain(ws, i, k + 1, thresholds, flip_bounds)
         k, gain = next_gain(ws, i, k + 1, flip_bounds.left)
     refresh_effects(ws, i)
-    update_held(ws, i, flip_bounds)
+    update_listed(ws, i, flip_bounds)
     return total
 
 
@@ -48,9 +48,10 @@ def flip_row(ws, i, thresholds, flip_bounds):
 def descend(ws, nodes, only, sweeps):
     """Descending flips of nodes, one after the other, each until none gains; returns the fall of Q.
 
-    ``only`` one community is touched, and never emptied; -1 is all of them.
+    ``only`` one community is touched, and never emptied; -1 is all of them. Of one the gain costs less than its bound.
     """
-    return flip_rows(ws, nodes, only, sweeps, np.empty(ws.z.shape[0]), new_flip_bounds(ws, FEW))
+    few = ws.z.shape[0] if only >= 0 else FEW
+    return flip_rows(ws, nodes, only, sweeps, np.empty(ws.z.shape[0]), new_flip_bounds(ws, few))
 
 
 @bare
@@ -83,7 +84,9 @@ def swap_row(ws, i, thresholds, flip_bounds):
     if ws.n_held[i] == 0:
         return 0.0
     for k in range(n_communities):
-        if not ws.z[k, i] or ws.size[k] == 1:
+        flip_bounds.slopes[k] = flip_bounds.bounds[k]
+    for k in range(n_communities):
+        if not ws.z[k, i] or ws.size[k] == 1 or swap_bound(ws, i, k, flip_bounds) < best - ROUNDING:
             continue
         gone = flip_gain(ws, i, k, thresholds)
         if gone < -DEAREST:
@@ -104,8 +107,25 @@ def swap_row(ws, i, thresholds, flip_bounds):
     apply_flip(ws, i, leave)
     apply_flip(ws, i, join)
     refresh_effects(ws, i)
-    update_held(ws, i, flip_bounds)
+    update_listed(ws, i, flip_bounds)
     return best
+
+
+@bare
+def swap_bound(ws, i, k, flip_bounds):
+    """No exchange of k for another community lowers Q by more; the rows of i must be as its bounds were found at.
+
+    Loss lies above its tangent at x, wherever x moves, so that what leaving and joining promise may be added up.
+    """
+    if not flip_bounds.found[0]:
+        return np.inf
+    leaving, joining = flip_price(ws, i, k) - flip_bounds.slopes[k], -np.inf
+    set_membership(ws, i, k, 0)
+    for m in range(ws.z.shape[0]):
+        if m != k and not ws.z[m, i] and ws.size[m] > 0:
+            joining = max(joining, flip_bounds.slopes[m] - flip_price(ws, i, m))
+    set_membership(ws, i, k, 1)
+    return leaving + joining
 
 
 @bare

@@ -7,6 +7,7 @@ from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.config import SEARCH
 from klafter.search.dense.birth_kernels import clear_column, newly_underpredicted, propose_birth
 from klafter.search.dense.communities import drop_empty
+from klafter.search.dense.joining_bounds import new_residuals
 from klafter.search.dense.score import score_of
 from klafter.search.dense.weights_kernels import laplace_evidence
 from klafter.search.moves import proposal
@@ -21,14 +22,15 @@ def births(
     Every third seed (``bipartite_every``) lends its partners to a community that need not link inside. A seed at which
     one of its kind failed is passed over until another of its links is underpredicted.
     """
-    born, evidence, settings = 0, laplace_evidence(ws), SEARCH.dense
+    born, settings = 0, SEARCH.dense
+    evidence, residuals = laplace_evidence(ws), new_residuals(ws)
     for t, seed in enumerate(seeds.tolist()):
         if born == len(slots):
             break
         assortative = (t + 1) % settings.bipartite_every != 0
         if not newly_underpredicted(ws, seed, *failed[assortative]):
             continue
-        gain, own_evidence = propose_birth(ws, seed, slots[born], assortative, settings.birth_sweeps)
+        gain, own_evidence = propose_birth(ws, seed, slots[born], assortative, settings.birth_sweeps, residuals)
         there = laplace_evidence(ws) if gain > own_evidence else np.inf
         fall = gain + evidence - there
         if not proposal.is_accepted(fall):
@@ -36,7 +38,7 @@ def births(
             continue
         if proposal.CHECKED:
             proposal.check_claim("birth", value, fall, score_of(ws))
-        value, evidence, born = value - fall, there, born + 1
+        value, evidence, residuals, born = value - fall, there, new_residuals(ws), born + 1
     return value, born
 
 
