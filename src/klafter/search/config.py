@@ -31,7 +31,7 @@ class Effort:
     choice_from: int = setting(300, "nodes from which both links are tried", 100_000)
     dozens: int = setting(50, "nodes up to which the first of three numbers holds")
     hundreds: int = setting(500, "nodes up to which the second of three numbers holds")
-    restarts: tuple[int, ...] = setting((8, 12, 6), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
+    restarts: tuple[int, ...] = setting((8, 12, 4), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
     sweeps: tuple[int, ...] = setting((120, 120, 80), "smoothing sweeps of a restart: dozens, hundreds, beyond")
     sparse_restarts: tuple[int, ...] = setting((6, 6, 4), "restarts of the sparse engine: dozens, hundreds, beyond")
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
@@ -66,6 +66,9 @@ class Restart:
     fewest_partitions: int = setting(2, "starts at partitions, at least", 0)
     most_partitions: int = setting(8, "starts at partitions, at most")
     partition_spread: float = setting(1.5, "s: resolutions of partitions lie between 2^-s and 2^s", 0.0)
+    fine_partitions: tuple[float, float] = setting(
+        (0.5, 2.5), "the same powers of 2 beyond hundreds of nodes, where every restart begins at a partition"
+    )
     rebuilds: int = setting(40, "tries to rebuild communities", 0)
     rebuild_nodes: int = setting(300, "nodes up to which all these tries are made")
     rebuild_patience: int = setting(15, "tries in vain after which rebuilding ends")

@@ -61,15 +61,21 @@ class DenseFit(LinkChoice):
         n_smooth = by_size(n_nodes, SEARCH.effort.sweeps) if self.n_smooth == "auto" else int(self.n_smooth)
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
-    def _fit_dense(self, graph: Graph, run: Run, link: str, point: Draw | None, stop: threading.Event) -> Fitted:
-        """Restarts side by side; the best ones go on by rebuilding communities."""
+    def _fit_dense(
+        self, graph: Graph, run: Run, link: str, point: Draw | None, stop: threading.Event, start: State | None = None
+    ) -> Fitted:
+        """Restarts side by side; the best ones go on by rebuilding communities.
+
+        Of many nodes the first begins at ``start``, where the choice of the link came; of fewer it begins anew.
+        """
         problem, unit = self._problem(graph)
         warm = None
         if isinstance(point, LinearDraw) and run.previous is not None:
             warm = self._warm_state(graph, run.previous, point, unit)
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
+        first = start if warm is None and graph.n_nodes > SEARCH.effort.hundreds else warm
         tasks = [
-            Task(r, n_runs, seed, warm if r == 0 else None, self._counts(r, warm=r == 0 and warm is not None))
+            Task(r, n_runs, seed, first if r == 0 else None, self._counts(r, warm=r == 0 and warm is not None))
             for r, seed in enumerate(run.seeds.spawn(n_runs))
         ]
         with announce_compilation():
