@@ -63,11 +63,17 @@ def logit_score(found: sparse_fit.Outcome, rival: Rival, seed, callback, stop) -
 
 
 def descend_below(goal: float, problem: Problem, z: np.ndarray, descent: Descent) -> tuple[float, State]:
-    """A descent from z, which ends below the goal, or where a few more steps like the last stay above: score, state."""
+    """A descent from z, which ends below the goal, or where a few more steps like the last stay above: score, state.
+
+    Where the first flips and weights gain little and stay far above, it ends with them.
+    """
     state = dense.init(problem, descent.rng, z)
-    state, value = sweep(problem, state, score(problem, state), descent.rng)
+    first = score(problem, state)
+    state, value = sweep(problem, state, first, descent.rng)
     descent.failures = Failures()
-    here, fall = (problem, state, value), np.inf
+    here, fall, link = (problem, state, value), np.inf, SEARCH.link
+    if value > (1 + link.close) * goal and value - link.sweeps * (first - value) > goal:
+        return value, state
     for t in range(descent.recipe.max_iter):
         if descent.stopped() or value < goal or value - SEARCH.link.steps * fall > goal:
             break
