@@ -3,6 +3,7 @@
     python benchmarks/middle.py                              all networks that are there; it can be resumed
     python benchmarks/middle.py --only nips234 email_eu_core some of them
     python benchmarks/middle.py --effort 4,240 --only ...    other restarts and sweeps beyond 500 nodes
+    python benchmarks/middle.py --label before               the same under a name, of another version
     python benchmarks/middle.py --table                      what has been measured
 
 KLAFTER_DATA names the folder with networks/ and corpus/. Processor seconds of one core, after kernels were compiled. On
@@ -88,6 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[*PLANTED, *FILES, *CORPUS], metavar="NAME")
     parser.add_argument("--effort", default="", metavar="RESTARTS,SWEEPS", help="beyond 500 nodes")
+    parser.add_argument("--label", default="", help="of the version that is measured")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
@@ -100,9 +102,10 @@ def main() -> None:
     if not given.table:
         kl.KLafter(random_state=0, n_init=2).fit(load_karate())
         for name in given.only:
-            key = f"{name}, seed {given.seed}, {given.effort or 'default'}"
+            effort = given.effort or given.label
+            key = f"{name}, seed {given.seed}, {effort or 'default'}"
             if key not in saved:
-                record = {"name": name, "seed": given.seed, "effort": given.effort, **measure(name, given.seed)}
+                record = {"name": name, "seed": given.seed, "effort": effort, **measure(name, given.seed)}
                 saved.add(key, record)
                 print(json.dumps(record), flush=True)
     print(table(saved))

@@ -70,13 +70,14 @@ class KLafter(DenseFit, SparseFit):
     n_init : int or "auto"
         Restarts: the one with the lowest score gives the communities, predictions average all. The two best go on by
         row resets and by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and six beyond (four). From 5,000
+        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and four beyond. From 5,000
         nodes on there is one.
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
         communities than the optimum has; where they have sociality the search tries once more from where they end.
-        "auto" makes 120 up to 500 nodes and 80 beyond. Not for link="exposure", which has no sweeps.
+        "auto" makes 120 up to 500 nodes, 80 up to 1,000, and fewer beyond (40 from 2,000 on). Not for link="exposure",
+        which has no sweeps.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members). Not for link="exposure".
     max_communities : int, optional
@@ -243,22 +244,24 @@ class KLafter(DenseFit, SparseFit):
         return {**graph.covariates, **columns}
 
     def _fit(self, graph: Graph, run: Run) -> Fitted:
-        link, stop, found = self._link(graph), threading.Event(), None
+        link, stop, found, start = self._link(graph), threading.Event(), None, None
         if link == "logit" and run.client is None and self._may_choose(graph):
             if self.warm_start and run.previous is not None:
                 link = "exposure" if isinstance(self.point_, ExposureDraw) else link
-            elif found := self._exposure_if_better(graph, run.seeds, run.callback, stop):
-                link = "exposure"
+            else:
+                found, start = self._exposure_if_better(graph, run.seeds, run.callback, stop)
+                link = "exposure" if found else link
         point = self._warm_point(graph, run.previous, link)
         if link == "exposure":
             begin = point if isinstance(point, ExposureDraw) else None
             fitted = self._fit_sparse(graph, run, begin, found, stop)
             return fitted.noting(CHOSEN) if found else fitted
-        return self._fit_dense(graph, run, link, point, stop)
+        return self._fit_dense(graph, run, link, point, stop, start)
 
     def _exposure_if_better(
         self, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, stop: threading.Event
-    ) -> Any:
+    ) -> tuple[Any, Any]:
+        """What the sparse engine found, if that is better; else where the dense one may go on."""
         from klafter.search import choose_link as linking  # the sparse engine, which small networks do without
         from klafter.search.sparse import fit as sparse_fit
 
@@ -271,11 +274,13 @@ class KLafter(DenseFit, SparseFit):
             rival = linking.Rival(self._problem(graph)[0], recipe._replace(n_smooth=0))
             settings = self._sparse_settings()
             if (kept := self._store.get("choice")) is not MISSING:
-                return None if kept is None else sparse_fit.restored(sparse_fit.problem_of(settings, graph), kept)
-            found = linking.search_if_better(graph, settings, rival, seeds, tell, stop)
+                found, start = kept
+                problem = None if found is None else sparse_fit.problem_of(settings, graph)
+                return None if found is None else sparse_fit.restored(problem, found), start
+            found, start = linking.search_if_better(graph, settings, rival, seeds, tell, stop)
             if not stop.is_set():
-                self._store.put("choice", None if found is None else sparse_fit.bare(found))
-            return found
+                self._store.put("choice", (None if found is None else sparse_fit.bare(found), start))
+            return found, start
 
     def _warm_point(self, graph: Graph, previous: Graph | None, link: str) -> Draw | None:
         """The last fit's optimum, if warm_start is set and this engine can begin there; the nodes must be the same."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.core.problem import Problem
+from klafter.core.problem import Problem, State
 from klafter.graph import Graph
 from klafter.search.config import SEARCH
 from klafter.search.dense import engine as dense
@@ -33,39 +33,51 @@ class Rival(NamedTuple):
     recipe: Recipe
 
 
-def search_if_better(
-    graph: Graph, settings: sparse_fit.Settings, rival: Rival, seeds, callback, stop
-) -> sparse_fit.Outcome | None:
+class Choice(NamedTuple):
+    """What the sparse engine found, if its score is lower; else where the dense one was when it became so."""
+
+    found: sparse_fit.Outcome | None
+    start: State | None
+
+
+def search_if_better(graph: Graph, settings: sparse_fit.Settings, rival: Rival, seeds, callback, stop) -> Choice:
     """What the sparse engine finds, if its score is lower than that of the dense one, or Ctrl-C came."""
     first, second = np.random.SeedSequence(seeds.entropy, spawn_key=CHOICE).spawn(2)
     found = sparse_fit.search(settings, graph, callback, sparse_fit.Task(0, 1, first, None), stop)
     if stop.is_set():
-        return found
-    least = logit_score(found, rival, second, callback, stop)
-    return found if stop.is_set() or found.score < least else None
+        return Choice(found, None)
+    least, state = logit_score(found, rival, second, callback, stop)
+    return Choice(found, None) if stop.is_set() or found.score < least else Choice(None, state)
 
 
-def logit_score(found: sparse_fit.Outcome, rival: Rival, seed, callback, stop) -> float:
+def logit_score(found: sparse_fit.Outcome, rival: Rival, seed, callback, stop) -> tuple[float, State]:
     """The score of the dense engine from the cover of the sparse one and, where that is close, from its own start."""
     problem = rival.problem._replace(counts=found.counts)
     z = np.ascontiguousarray(memberships(found.problem, found.state).toarray().T.astype(np.uint8))
     task = Task(0, 1, seed, None)
-    least = descend_below(found.score, problem, z, Descent(rival.recipe, task, callback, stop))
+    least, state = descend_below(found.score, problem, z, Descent(rival.recipe, task, callback, stop))
     if stop.is_set() or not found.score < least < (1 + SEARCH.link.close) * found.score:
-        return least
-    return min(least, restart(problem, rival.recipe, task, callback, stop).score)
+        return least, state
+    own = restart(problem, rival.recipe, task, callback, stop)
+    return (own.score, own.state) if own.score < least else (least, state)
 
 
-def descend_below(goal: float, problem: Problem, z: np.ndarray, descent: Descent) -> float:
-    """The score of a descent from z, which ends below the goal, or where a few more steps like the last stay above."""
+def descend_below(goal: float, problem: Problem, z: np.ndarray, descent: Descent) -> tuple[float, State]:
+    """A descent from z, which ends below the goal, or where a few more steps like the last stay above: score, state.
+
+    Where the first flips and weights gain little and stay far above, it ends with them.
+    """
     state = dense.init(problem, descent.rng, z)
-    state, value = sweep(problem, state, score(problem, state), descent.rng)
+    first = score(problem, state)
+    state, value = sweep(problem, state, first, descent.rng)
     descent.failures = Failures()
-    here, fall = (problem, state, value), np.inf
+    here, fall, link = (problem, state, value), np.inf, SEARCH.link
+    if value > (1 + link.close) * goal and value - link.sweeps * (first - value) > goal:
+        return value, state
     for t in range(descent.recipe.max_iter):
         if descent.stopped() or value < goal or value - SEARCH.link.steps * fall > goal:
             break
         here = descent.move(here)
         fall, value = value - here[2], here[2]
         descent.report("search", t + 1, descent.recipe.max_iter, value, here[1])
-    return value
+    return value, here[1]

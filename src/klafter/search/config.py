@@ -31,8 +31,10 @@ class Effort:
     choice_from: int = setting(300, "nodes from which both links are tried", 100_000)
     dozens: int = setting(50, "nodes up to which the first of three numbers holds")
     hundreds: int = setting(500, "nodes up to which the second of three numbers holds")
-    restarts: tuple[int, ...] = setting((8, 12, 6), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
+    restarts: tuple[int, ...] = setting((8, 12, 4), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
     sweeps: tuple[int, ...] = setting((120, 120, 80), "smoothing sweeps of a restart: dozens, hundreds, beyond")
+    sweep_nodes: int = setting(80_000, "nodes times smoothing sweeps of a restart, beyond which there are fewer sweeps")
+    fewest_sweeps: int = setting(40, "sweeps of a restart, at least, where there are fewer")
     sparse_restarts: tuple[int, ...] = setting((6, 6, 4), "restarts of the sparse engine: dozens, hundreds, beyond")
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
     finalists: int = setting(2, "best restarts whose communities are rebuilt", 0)
@@ -46,6 +48,9 @@ class ChooseLink:
 
     close: float = setting(0.02, "share of the score by which logit may be behind and is given its own start", 0.0)
     steps: int = setting(4, "steps like its last that must bring logit below exposure, or it is given up", 0)
+    sweeps: int = setting(
+        16, "falls like that of its first sweeps that must bring logit below where it is not close", 2**31
+    )
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,9 @@ class Restart:
     fewest_partitions: int = setting(2, "starts at partitions, at least", 0)
     most_partitions: int = setting(8, "starts at partitions, at most")
     partition_spread: float = setting(1.5, "s: resolutions of partitions lie between 2^-s and 2^s", 0.0)
+    fine_partitions: tuple[float, float] = setting(
+        (0.5, 2.5), "the same powers of 2 beyond hundreds of nodes, where every restart begins at a partition"
+    )
     rebuilds: int = setting(40, "tries to rebuild communities", 0)
     rebuild_nodes: int = setting(300, "nodes up to which all these tries are made")
     rebuild_patience: int = setting(15, "tries in vain after which rebuilding ends")

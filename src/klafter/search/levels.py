@@ -40,13 +40,21 @@ def levels(problem: Problem, state: State, value: float) -> list[Level]:
 
 
 def cheapest_merge(problem: Problem, here: Level, rises: dict):
-    """The pair whose merge raises the score least; rises of earlier levels are estimates, computed again on top."""
+    """The pair whose merge raises the score least; rises of earlier levels are estimates, computed again on top.
+
+    Of many communities the first estimate of a pair is its merge before all weights are fitted.
+    """
     proposals: dict = {}
+    many = len(here.state.z) > SEARCH.levels.all_pairs
     while True:
         pair = min(rises, key=lambda pair: (rises[pair], pair))
         if pair in proposals:
             return pair, proposals[pair]
-        proposals[pair] = refitted(problem, propose_merge(problem, here.state, *pair))
+        proposal = propose_merge(problem, here.state, *pair)
+        if many and rises[pair] == -np.inf:
+            rises[pair] = proposal.score - here.score
+            continue
+        proposals[pair] = refitted(problem, proposal)
         rises[pair] = proposals[pair].score - here.score
 
 

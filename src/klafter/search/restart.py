@@ -35,14 +35,16 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
             break
         best = min(best, run(problem, covering_state(problem, recipe, rng), best.score), key=by_score)
     rich = best.state
-    if recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
+    few = problem.dyads.n <= SEARCH.effort.hundreds
+    if (few or smooth) and recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
+    if few and rich is not best.state:
         best = min(best, run(best.problem, prune(best.problem, recipe, rich), best.score), key=by_score)
     # where communities explain the degrees sociality only adds noise; the average of both predicts better
     alone = bool(task.run % 2) and problem.has_sociality
     posterior, state = without_sociality(best.problem, rich) if alone else (best.problem, rich)
     draws = smooth(posterior._replace(counts=False), state, recipe, rng, descent.report, stop) if smooth else []
-    if draws and not alone and recipe.n_communities is None and not descent.stopped():
+    if draws and few and not alone and recipe.n_communities is None and not descent.stopped():
         best = min(best, run(best.problem, prune(best.problem, recipe, draws[-1]), best.score), key=by_score)
     return best._replace(draws=draws)
 
@@ -93,14 +95,26 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
 def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:
     """Descents from covers of everyone, more on small networks, where they cost little and often end high.
 
-    Every second restart is there for predictions, and makes none. Where nothing has a price communities would go on
-    being born from there until they explain every link.
+    Every second restart is there for predictions, and makes none.
     """
-    free = problem.priors.temperature == 0.0 and problem.priors.penalty <= 0.0
-    if free or task.state is not None or recipe.n_communities is not None or task.run % 2:
+    if not may_cover(problem, recipe, task) or task.run % 2:
         return 0
     settings = SEARCH.restart
     return max(settings.fewest_partitions, min(settings.most_partitions, settings.partition_nodes // problem.dyads.n))
+
+
+def may_cover(problem: Problem, recipe: Recipe, task: Task) -> bool:
+    """Whether partitions are of use: nowhere else to begin, and a price.
+
+    Where nothing has one, communities would go on being born from there until they explain every link.
+    """
+    free = problem.priors.temperature == 0.0 and problem.priors.penalty <= 0.0
+    return not free and task.state is None and recipe.n_communities is None
+
+
+def begins_covered(problem: Problem) -> bool:
+    """Whether there are so many nodes that a descent from nothing takes long and ends high."""
+    return problem.law.logistic and problem.dyads.n > SEARCH.effort.hundreds
 
 
 def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
@@ -142,13 +156,15 @@ def covering_state(problem: Problem, recipe: Recipe, rng) -> State:
 
 
 def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
-    """A first start: a state given (warm start), or communities around random nodes, or none, in turn.
+    """A first start: a state given, or communities around random nodes, or none, in turn; of many nodes a partition.
 
     Where links have values, large ones would draw the first communities to where two overlap; so the search begins
     with the communities of the links above the mean.
     """
     if task.state is not None:
         return copy_state(task.state)
+    if begins_covered(problem) and may_cover(problem, recipe, task):
+        return covering_state(problem, recipe, rng)
     size = recipe.n_communities
     if size is None:
         size = min(recipe.max_communities, int(np.sqrt(problem.dyads.n)) if task.run % 2 else 0)

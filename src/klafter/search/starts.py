@@ -32,11 +32,21 @@ def partition(problem: Problem, rng) -> np.ndarray:
     A cover in which everyone is somewhere: between that and a few in a few communities no single move lowers the score,
     so that searches from nothing hardly visit it.
     """
-    n, links, spread = problem.dyads.n, problem.dyads.links_out, SEARCH.restart.partition_spread
+    n, links = problem.dyads.n, problem.dyads.links_out
+    low, high = resolutions(n)
     matrix = sparse.csr_array((np.maximum(links.value, 0.0), links.node, links.start), shape=(n, n))
-    labels = louvain(matrix + matrix.T, 2.0 ** rng.uniform(-spread, spread), rng)
+    labels = louvain(matrix + matrix.T, 2.0 ** rng.uniform(low, high), rng)
     sizes = np.bincount(labels)
     return (labels == np.flatnonzero(sizes > 1)[:, None]).astype(np.uint8)
+
+
+def resolutions(n: int) -> tuple[float, float]:
+    """Between which powers of 2 resolutions lie. Of many nodes a descent from a fine partition is short and ends low:
+
+    two communities become one for the asking, and one in the place of two is hard to take apart.
+    """
+    spread = SEARCH.restart.partition_spread
+    return SEARCH.restart.fine_partitions if n > SEARCH.effort.hundreds else (-spread, spread)
 
 
 def above_the_mean(problem: Problem) -> Problem:

@@ -58,18 +58,24 @@ class DenseFit(LinkChoice):
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
         max_draws = max(SEARCH.effort.fewest_draws, SEARCH.effort.kept_nodes // n_nodes)
-        n_smooth = by_size(n_nodes, SEARCH.effort.sweeps) if self.n_smooth == "auto" else int(self.n_smooth)
+        n_smooth = _n_sweeps(n_nodes) if self.n_smooth == "auto" else int(self.n_smooth)
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
-    def _fit_dense(self, graph: Graph, run: Run, link: str, point: Draw | None, stop: threading.Event) -> Fitted:
-        """Restarts side by side; the best ones go on by rebuilding communities."""
+    def _fit_dense(
+        self, graph: Graph, run: Run, link: str, point: Draw | None, stop: threading.Event, start: State | None = None
+    ) -> Fitted:
+        """Restarts side by side; the best ones go on by rebuilding communities.
+
+        Of many nodes the first begins at ``start``, where the choice of the link came; of fewer it begins anew.
+        """
         problem, unit = self._problem(graph)
         warm = None
         if isinstance(point, LinearDraw) and run.previous is not None:
             warm = self._warm_state(graph, run.previous, point, unit)
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
+        first = start if warm is None and graph.n_nodes > SEARCH.effort.hundreds else warm
         tasks = [
-            Task(r, n_runs, seed, warm if r == 0 else None, self._counts(r, warm=r == 0 and warm is not None))
+            Task(r, n_runs, seed, first if r == 0 else None, self._counts(r, warm=r == 0 and warm is not None))
             for r, seed in enumerate(run.seeds.spawn(n_runs))
         ]
         with announce_compilation():
@@ -179,6 +185,12 @@ class DenseFit(LinkChoice):
             return []
         draws = [draw for draw in self.draws_ if isinstance(draw, LinearDraw)]
         return [draw.memberships for draw in draws if not self.sociality or np.any(draw.sender)]
+
+
+def _n_sweeps(n_nodes: int) -> int:
+    """Smoothing sweeps of a restart: many nodes, each with its links, average more, and cost more."""
+    effort = SEARCH.effort
+    return min(by_size(n_nodes, effort.sweeps), max(effort.fewest_sweeps, effort.sweep_nodes // n_nodes))
 
 
 def finalists(outcomes: list[Outcome], order: list[int], size: int) -> list[int]:

@@ -1,0 +1,95 @@
+"""What the dense engine does otherwise beyond some hundreds of nodes: where it begins, and how often it sweeps."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from klafter.core.families import FAMILIES
+from klafter.core.problem import make_priors, make_problem
+from klafter.datasets import make_lfrm
+from klafter.models import KLafter
+from klafter.models.engines import dense as fits
+from klafter.search import choose_link, restart, starts
+from klafter.search.config import SEARCH, changed
+from klafter.search.dense import engine as dense
+from klafter.search.dense.score import score
+from klafter.search.descend import Recipe, Task
+from klafter.search.levels import levels
+
+RECIPE = Recipe(None, 2**31, 20, 1e-4, 0, 60)
+
+
+@pytest.fixture
+def problem():
+    graph, _ = make_lfrm(60, 4, random_state=0)
+    return make_problem(graph, FAMILIES["bernoulli"].law(), make_priors())
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Sixty nodes count as many."""
+    settings = changed(SEARCH, {"effort.hundreds": 50})
+    for module in (starts, restart, fits):
+        monkeypatch.setattr(module, "SEARCH", settings)
+
+
+def task(run=0, state=None):
+    return Task(run, 2, np.random.SeedSequence(run), state)
+
+
+@pytest.mark.parametrize("run", [0, 1])
+def test_every_restart_begins_at_a_partition(problem, many, run):
+    z = restart.first_state(problem, RECIPE, task(run), np.random.default_rng(run)).z
+    assert len(z) > 1
+    assert z.sum(axis=0).max() == 1
+    assert z.sum(axis=1).min() > 1
+
+
+def test_fewer_nodes_begin_with_none(problem):
+    assert len(restart.first_state(problem, RECIPE, task(), np.random.default_rng(0)).z) == 0
+
+
+def test_a_start_that_is_given_is_kept(problem, many):
+    given = dense.init(problem, np.random.default_rng(0))
+    state = restart.first_state(problem, RECIPE, task(state=given), np.random.default_rng(0))
+    assert len(state.z) == 0
+    assert restart.n_partitions(problem, RECIPE, task(state=given)) == 0
+
+
+def test_partitions_of_many_nodes_are_finer():
+    (low, high), (few_low, few_high) = starts.resolutions(SEARCH.effort.hundreds + 1), starts.resolutions(100)
+    assert low > few_low
+    assert high > few_high
+    assert few_low == -few_high
+
+
+def test_sweeps_become_fewer_with_nodes_down_to_a_least_number():
+    numbers = [fits._n_sweeps(n) for n in (40, 400, 600, 1_000, 1_600, 2_400, 100_000)]
+    assert numbers == sorted(numbers, reverse=True)
+    assert numbers[2] == numbers[3] == SEARCH.effort.sweeps[2]
+    assert numbers[-1] == SEARCH.effort.fewest_sweeps
+
+
+def test_the_choice_of_the_link_gives_what_was_found_or_where_to_go_on(problem):
+    graph, _ = make_lfrm(60, 4, random_state=0)
+    model = KLafter(random_state=0)
+    rival = choose_link.Rival(problem, RECIPE)
+    found, start = choose_link.search_if_better(
+        graph, model._sparse_settings(), rival, np.random.SeedSequence(0), lambda progress: False, threading.Event()
+    )
+    assert (found is None) != (start is None)
+    if start is not None:
+        assert np.isfinite(score(problem, start))
+
+
+def test_levels_of_many_communities_say_their_own_scores():
+    graph, _ = make_lfrm(80, 4, random_state=0)
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors())
+    z = (np.arange(80) // 5 == np.arange(16)[:, None]).astype(np.uint8)
+    state = dense.init(problem, np.random.default_rng(0), z)
+    assert len(state.z) > SEARCH.levels.all_pairs
+    path = levels(problem, state, score(problem, state))
+    assert len(path[-1].state.z) == 1
+    for level in path:
+        assert level.score == pytest.approx(score(problem, level.state))
