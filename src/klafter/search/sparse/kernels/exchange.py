@@ -40,7 +40,7 @@ SUBGRAPH = (
     "base_before",  # u without their strengths, but with their off-diagonal affinities
     "value",  # y
     "hidden_start", "hidden_node", "hidden_factor",
-    "free_slots",  # new communities each node may join
+    "free_slots",  # (m,) new communities each node may join
 )  # fmt: skip
 
 
@@ -75,26 +75,34 @@ def add_row_effect_without(ws, i, gone, across, out, into):
 
 
 @kernel
-def cut_subgraph(ws, nodes, out, gone, local, old, free_slots, links, hidden):
-    """The subgraph of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
+def cut_subgraph(ws, nodes, out, local):
+    """The subgraph of ``nodes`` without communities ``out``, and the columns of these (q, m).
 
-    ``gone`` is (K,), true for ``out``; ``local`` is (n,), -1 everywhere before and after. ``links`` and ``hidden`` are
-    the most entries there may be.
+    ``local`` is (n,), -1 everywhere before and after.
     """
-    start, node, hidden_node = ws.start, ws.node, ws.hidden_node
+    start, node, hidden_node, links, hidden = ws.start, ws.node, ws.hidden_node, np.int64(0), np.int64(0)
+    gone, old = np.zeros(len(ws.size), np.bool_), np.zeros((len(out), len(nodes)), np.bool_)
+    free_slots = np.zeros(len(nodes), np.int64)
+    for c in range(len(out)):
+        gone[out[c]] = True
+    for v in range(len(nodes)):
+        i = np.int64(nodes[v])
+        local[i] = v
+        links += start[i + 1] - start[i]
+        hidden += ws.hidden_start[i + 1] - ws.hidden_start[i]
     near, factor, base, value = np.zeros(links, np.int64), np.empty(links), np.empty(links), np.empty(links)
     before = base if ws.diagonal else np.empty(links)
     hidden_near, hidden_a = np.zeros(hidden, np.int64), np.empty(hidden)
     stop, hidden_stop = np.zeros(len(nodes) + 1, np.int64), np.zeros(len(nodes) + 1, np.int64)
     as_source = np.zeros(len(ws.size))
     as_target = as_source if is_symmetric(ws) else np.zeros(len(ws.size))
-    for v in range(len(nodes)):
-        local[nodes[v]] = v
     at, hidden_at = 0, 0
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
+        free_slots[v] = start[i + 1] - start[i] - ws.held[i]
         for c in range(len(out)):
             old[c, v] = holds(ws, i, out[c])
+            free_slots[v] += old[c, v]
         for across in range(1 if ws.diagonal else 2):
             add_row_effect_without(ws, i, gone, across == 1, as_source, as_target)
             at = stop[v]
@@ -119,7 +127,7 @@ def cut_subgraph(ws, nodes, out, gone, local, old, free_slots, links, hidden):
         hidden_stop[v + 1] = hidden_at
     for v in range(len(nodes)):
         local[nodes[v]] = -1
-    return Subgraph(stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, free_slots)
+    return Subgraph(stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, free_slots), old
 
 
 @bare
@@ -156,8 +164,9 @@ def subgraph_loss(ws, nodes, subgraph, before, z, w):
     loss, counts = 0.0, ws.counts
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
-            x = factor[p] * (base[p] + added_strength(z, w, v, node[p]))
-            loss -= 0.5 * link_term(counts, value[p], x, link_mean(counts, x))
+            if node[p] > v:
+                x = factor[p] * (base[p] + added_strength(z, w, v, node[p]))
+                loss -= link_term(counts, value[p], x, link_mean(counts, x))
     for c in range(len(w)):
         pairs, size = subgraph_pairs(ws, nodes, subgraph, z, c)
         loss += w[c] * pairs + price(ws, size)
@@ -171,11 +180,11 @@ def subgraph_weights(ws, nodes, subgraph, z, w):
     credit, counts = np.zeros(len(w)), ws.counts
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
-            u = added_strength(z, w, v, node[p])
+            u = added_strength(z, w, v, node[p]) if node[p] > v else 0.0
             if u > 0.0:
                 u += base[p]
                 x = factor[p] * u
-                share = 0.5 * expected_count(counts, value[p], x, link_mean(counts, x)) / u
+                share = expected_count(counts, value[p], x, link_mean(counts, x)) / u
                 for c in range(len(w)):
                     if z[c, v] and z[c, node[p]]:
                         credit[c] += share * w[c]
@@ -229,6 +238,35 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
                 size, send_sum, receive_sum = size + d, send_sum + d * t, receive_sum + d * r
                 flips += 1
     return flips
+
+
+@kernel
+def improve_exchange(ws, nodes, out, z, w, rounds, hope, local):
+    """Improve columns z (q, m) of strengths w in place; returns what they gain in the place of ``out``, links and
+    prices of communities.
+
+    Flips come after strengths that fit the columns. Where one round leaves a loss of more than ``hope``, the rest is
+    left out.
+    """
+    subgraph, old = cut_subgraph(ws, nodes, out, local)
+    strength = np.empty(len(out))
+    for c in range(len(out)):
+        strength[c] = ws.strength[out[c]]
+    before = subgraph_loss(ws, nodes, subgraph, True, old, strength)
+    free_slots = subgraph.free_slots
+    for c in range(len(w)):
+        for v in range(len(nodes)):
+            z[c, v] = z[c, v] and free_slots[v] > 0
+            free_slots[v] -= z[c, v]
+    for turn in range(rounds):
+        for _ in range(4 if turn == 0 else 1):
+            subgraph_weights(ws, nodes, subgraph, z, w)
+        flips = subgraph_flips(ws, nodes, subgraph, z, w)
+        if turn == 0 and before - subgraph_loss(ws, nodes, subgraph, False, z, w) < -hope:
+            break
+        if flips == 0 and turn > 2:
+            break
+    return before - subgraph_loss(ws, nodes, subgraph, False, z, w)
 
 
 @kernel
