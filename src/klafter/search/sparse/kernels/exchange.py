@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from klafter.jit.decorators import bare, inlined, kernel
+from klafter.jit.decorators import bare, inner, kernel
 from klafter.jit.structs import define_reference
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
@@ -146,14 +146,24 @@ def subgraph_pairs(ws, nodes, subgraph, z, c):
     return ws.pair_weight * (send_sum * receive_sum - own) - hidden, size
 
 
-@inlined
-def added_strength(z, w, v, j):
-    """What the new columns add to u of nodes v and j of the subgraph."""
-    u = 0.0
+@inner
+def as_bits(z):
+    """The columns of each node as bits of one number, so that those of two nodes are compared at once."""
+    bits = np.zeros(z.shape[1], np.int64)
+    for c in range(z.shape[0]):
+        for v in range(z.shape[1]):
+            bits[v] |= np.int64(z[c, v]) << c
+    return bits
+
+
+@inner
+def summed_strengths(w):
+    """What the new columns add to u of two nodes, by the bits that these have in common."""
+    sums = np.zeros(1 << len(w))
     for c in range(len(w)):
-        if z[c, v] and z[c, j]:
-            u += w[c]
-    return u
+        for some in range(1 << c):
+            sums[some | (1 << c)] = sums[some] + w[c]
+    return sums
 
 
 @kernel
@@ -161,11 +171,11 @@ def subgraph_loss(ws, nodes, subgraph, before, z, w):
     """-sum_links h(y, a (u + sum_c w_c z_ic z_jc)) + sum_c [w_c P_c + price(S_c)], u as it is before or after."""
     base = subgraph.base_before if before else subgraph.base
     start, node, factor, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.value
-    loss, counts = 0.0, ws.counts
+    loss, counts, bits, added = 0.0, ws.counts, as_bits(z), summed_strengths(w)
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
             if node[p] > v:
-                x = factor[p] * (base[p] + added_strength(z, w, v, node[p]))
+                x = factor[p] * (base[p] + added[bits[v] & bits[node[p]]])
                 loss -= link_term(counts, value[p], x, link_mean(counts, x))
     for c in range(len(w)):
         pairs, size = subgraph_pairs(ws, nodes, subgraph, z, c)
@@ -177,21 +187,24 @@ def subgraph_loss(ws, nodes, subgraph, before, z, w):
 def subgraph_weights(ws, nodes, subgraph, z, w):
     """w_c <- sum_{links in c} m_ij w_c / u_ij / P_c."""
     start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
-    credit, counts = np.zeros(len(w)), ws.counts
+    bits, added, counts = as_bits(z), summed_strengths(w), ws.counts
+    credit = np.zeros(len(added))
     for v in range(len(nodes)):
-        for p in range(start[v], start[v + 1]):
-            u = added_strength(z, w, v, node[p]) if node[p] > v else 0.0
-            if u > 0.0:
-                u += base[p]
-                x = factor[p] * u
-                share = expected_count(counts, value[p], x, link_mean(counts, x)) / u
-                for c in range(len(w)):
-                    if z[c, v] and z[c, node[p]]:
-                        credit[c] += share * w[c]
+        if bits[v] != 0:
+            for p in range(start[v], start[v + 1]):
+                both = bits[v] & bits[node[p]] if node[p] > v else 0
+                if both != 0:
+                    u = added[both] + base[p]
+                    x = factor[p] * u
+                    credit[both] += expected_count(counts, value[p], x, link_mean(counts, x)) / u
     for c in range(len(w)):
         pairs, _ = subgraph_pairs(ws, nodes, subgraph, z, c)
         if pairs > 0.0:
-            w[c] = credit[c] / pairs
+            total = 0.0
+            for both in range(len(credit)):
+                if (both >> c) & 1:
+                    total += credit[both]
+            w[c] *= total / pairs
 
 
 @kernel
@@ -205,9 +218,9 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
         subgraph.hidden_factor,
         subgraph.free_slots,
     )
-    flips = 0
+    flips, bits, added = 0, as_bits(z), summed_strengths(w)
     for c in range(len(w)):
-        size, send_sum, receive_sum = 0, 0.0, 0.0
+        size, send_sum, receive_sum, bit = 0, 0.0, 0.0, 1 << c
         for v in range(len(nodes)):
             if z[c, v]:
                 size += 1
@@ -220,9 +233,9 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
                 continue
             gain, back = 0.0, 0.0
             for p in range(start[v], start[v + 1]):
-                if z[c, node[p]]:
+                if bits[node[p]] & bit:
                     a = factor[p]
-                    x = a * (base[p] + added_strength(z, w, v, node[p]))
+                    x = a * (base[p] + added[bits[v] & bits[node[p]]])
                     step = -a * w[c] if inside else a * w[c]
                     gain += link_change(counts, value[p], x, link_mean(counts, x), step)
             for p in range(hidden_start[v], hidden_start[v + 1]):
@@ -234,6 +247,7 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
             if gain > ENOUGH:
                 d = -1 if inside else 1
                 z[c, v] = not inside
+                bits[v] ^= bit
                 free_slots[v] -= d
                 size, send_sum, receive_sum = size + d, send_sum + d * t, receive_sum + d * r
                 flips += 1
