@@ -135,7 +135,7 @@ def test_an_exchange_gains_what_the_objective_falls(directed, counts, seed):
         nodes = concerned(state, inside, out) if out else rng.choice(problem.n, 7, replace=False).astype(np.int32)
         z, w = rng.random((columns, len(nodes))) < 0.6, rng.gamma(2, 0.5, columns)
         gain = exchange_gain(problem, state, nodes, np.array(out, np.int64), z, w, 3, local)
-        exchange = propose("merge", problem, state, out, nodes, z, w, ThreadPool(1), 0)
+        exchange = propose("merge", problem, state, out, nodes, z, w, ThreadPool(1), rounds=0)
         trial = with_slots(copy_state(state), columns)
         trial = without_empty(carry_out(problem, trial, exchange, len(state.size) + np.arange(columns)))
         assert gain == pytest.approx(before - slow_objective(graph, problem, trial), abs=1e-9)
@@ -178,6 +178,15 @@ def test_affinities_and_flips_never_raise_the_objective(directed, counts, seed):
         state = engine.flip_sweep(problem, state, ThreadPool(1))
         values.append(slow_objective(graph, problem, state))
     assert (np.diff(values) <= 1e-9).all()
+
+
+def test_what_the_background_explains_between_communities_is_summed_some_rows_at_a_time(monkeypatch):
+    rng = np.random.default_rng(0)
+    z = sparse.csr_array((rng.random((30, 4)) < 0.4).astype(float))
+    rho = sparse.csr_array(rng.random((30, 30)) * (rng.random((30, 30)) < 0.3))
+    monkeypatch.setattr(off_diagonal, "ROWS", 7)
+    found = off_diagonal.credit_between(z, rho).toarray()
+    assert found == pytest.approx(z.toarray().T @ rho.toarray() @ z.toarray())
 
 
 @some
