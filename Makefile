@@ -13,7 +13,7 @@ help:
 	@echo "make test     set up and run the tests"
 	@echo "make slow     the tests that take more than ten seconds each"
 	@echo "make axe      the accessibility checker that the browser tests use, by npm"
-	@echo "make install  set up .venv with the package and all extras"
+	@echo "make install  set up .venv with the package and all extras, and compile what a first fit needs"
 	@echo "make lint     ruff, mypy, and eslint where npm can fetch it"
 	@echo "make wheel    a wheel for this platform in dist, with compiled kernels in it"
 	@echo "make docs     build the site in docs/_build/html, examples and all"
@@ -27,10 +27,11 @@ install: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
+	-$(BIN)/klafter warmup --first --quiet
 	@touch $@
 
 wheel: install
-	HATCH_BUILD_HOOKS_ENABLE=true $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	KLAFTER_KERNELS=all $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 demo: install
 	$(BIN)/klafter demo

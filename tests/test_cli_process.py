@@ -26,6 +26,39 @@ def test_help_loads_nothing_heavy():
     assert not set(HEAVY) & set(loaded)
 
 
+LOADED = """
+import sys
+from klafter.cli import main
+try:
+    main()
+finally:
+    awake = [name for name, module in sys.modules.items() if type(module).__name__ != "Later"]
+    print(*awake, file=sys.stderr)
+"""
+UNUSED = ("scipy.stats", "scipy.spatial", "networkx", "dask", "matplotlib", "sklearn.linear_model", "sklearn.neighbors")
+
+
+@pytest.mark.parametrize(
+    ("words", "unused"),
+    [
+        (("fit", "karate", "--restarts", "1", "-o", "m.npz"), UNUSED),
+        (("communities", "saved.npz"), (*UNUSED, "pandas", "sklearn.tree")),
+        (("look", "links.tsv"), (*UNUSED, "pandas", "sklearn", "numba")),
+    ],
+    ids=["fit", "communities", "look"],
+)
+def test_a_command_loads_nothing_that_it_does_not_use(tmp_path, words, unused):
+    (tmp_path / "links.tsv").write_text("a\tb\nb\tc\n")
+    if "saved.npz" in words:
+        klafter.KLafter(n_init=1, n_smooth=0, random_state=0).fit(klafter.datasets.load_karate()).save(
+            tmp_path / "saved.npz"
+        )
+    command = [sys.executable, "-c", LOADED, *words]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    assert not set(unused) & set(result.stderr.split())
+
+
 def test_a_pipe_is_quiet_and_json_parses(tmp_path):
     result = run("fit", "karate", "--restarts", 1, "--smooth", 0, "--json", "-o", tmp_path / "m.npz")
     assert result.returncode == 0

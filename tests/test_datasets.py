@@ -6,6 +6,7 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy.special import gammaln
@@ -29,6 +30,14 @@ def test_every_data_set_is_what_the_table_says(info, request):
 def test_bundled_networks_keep_names_and_attributes():
     assert datasets.load_karate().attributes["club"][[0, 33]].tolist() == ["Mr. Hi", "Officer"]
     assert datasets.load_karate(weighted=True).links[0, 1] == 4
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_karate_club_is_that_of_networkx(weighted):
+    net, graph = nx.karate_club_graph(), datasets.load_karate(weighted=weighted)
+    there = nx.to_numpy_array(net, weight="weight" if weighted else None)
+    assert (graph.links.toarray() == there).all()
+    assert graph.attributes["club"].tolist() == [net.nodes[v]["club"] for v in net]
     graph = datasets.load_les_miserables(weighted=True)
     assert graph.links[graph.index("Myriel"), graph.index("MlleBaptistine")] == 8
     assert "Medici" in datasets.load_florentine_families().labels

@@ -53,6 +53,7 @@ CALLED = {
     "numba.core.caching:_Cache.load_overload": "self sig target_context",
     "numba.core.caching:_Cache.save_overload": "self sig data",
     "numba.core.codegen:CPUCodegen.magic_tuple": "self",
+    "numba.core.codegen:JITCodeLibrary.enable_object_caching": "self",
     "numba.core.compiler:Compiler.compile_extra": "self func",
     "numba.core.compiler:CompileResult._reduce": "self",
     "numba.core.compiler:CompileResult._rebuild": (
@@ -86,6 +87,7 @@ READ = [
     "numba:config.DISABLE_JIT",
     "numba:config.OPT",
     "numba:config.USING_SVML",
+    "numba.core.codegen:JITCPUCodegen._library_class",
     "numba.core.codegen:JITCodeLibrary._finalized",
     "numba.core.codegen:JITCodeLibrary.codegen",
     "numba.core.codegen:JITCodeLibrary.has_dynamic_globals",

@@ -10,6 +10,7 @@ import numpy as np
 import oracles
 import pytest
 from numba import njit
+from numba.core import event
 from numba.core.errors import NumbaError
 
 from klafter.core.workspace import open_workspace
@@ -88,14 +89,41 @@ def test_compilation_is_announced_and_slow_work_is_not(caplog):
     assert [record.getMessage()[:9] for record in caplog.records] == ["Compiling"]
 
 
-def test_garbage_waits_while_something_is_compiled():
-    often = gc.get_threshold()
-    slow = njit(lambda x: x + 2)
-    with announce_compilation():
-        assert gc.get_threshold() == often
-        slow(1)
-        assert gc.get_threshold()[0] > often[0]
-    assert gc.get_threshold() == often
+def test_garbage_waits_while_a_kernel_is_compiled():
+    seen = []
+
+    @kernel
+    def slow(x):
+        return np.zeros(x)[0]
+
+    class Watch(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            pass
+
+    with event.install_listener("numba:run_pass", Watch()):
+        slow(2)
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
+
+
+def test_what_a_kernel_takes_from_numba_is_linked_to_it_and_nothing_else_is_made_so():
+    @kernel
+    def within(x):
+        return np.full(x, 3.0).sum()
+
+    @njit
+    def outside(x):
+        return within(x) + np.full(x, 4.0).sum()
+
+    codegen = within._compiler.targetdescr.target_context.codegen()
+    kind = codegen._library_class
+    assert within(2) == 6.0
+    assert codegen._library_class is kind
+    assert outside(2) == 14.0
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -4,11 +4,13 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import expit
 
 import klafter.prediction.structure as structure
 from klafter.graph import Graph
 from klafter.prediction.features import Neighbourhoods
 from klafter.prediction.parts import PARTS, PartsExpert, _deal, _features
+from klafter.prediction.regression import fit_regression
 from klafter.prediction.structure import fit_expert, weigh_folds
 from klafter.prediction.topology import COMMON, HIGH, LOW, Topology, largest_eigenvectors
 
@@ -48,6 +50,23 @@ def test_large_eigenvalues_are_found_and_the_same_every_time():
     again = largest_eigenvectors(a)
     assert (again[0] == values).all()
     assert (again[1] == vectors).all()
+
+
+@pytest.mark.parametrize("cost", [0.01, 0.1, 10.0])
+def test_the_regression_is_that_of_scikit_learn(cost):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    rng = np.random.default_rng(0)
+    features = np.column_stack([rng.standard_normal((300, 5)) * [1, 10, 0.1, 1, 1] + 3, np.full(300, 2.0)])
+    linked = (rng.random(300) < expit(features[:, 0] - 3 + 0.1 * features[:, 1])).astype(float)
+    theirs = make_pipeline(StandardScaler(), LogisticRegression(C=cost, max_iter=300, tol=1e-8)).fit(features, linked)
+    mine = fit_regression(features, linked, cost)
+    assert mine.log_odds(features) == pytest.approx(theirs.decision_function(features), abs=0.02)
+    design = np.column_stack([(features - mine.mean) / mine.scale, np.ones(300)])
+    slope = cost * design.T @ (expit(mine.log_odds(features)) - linked)
+    assert np.abs(slope + np.append(mine.weights, 0.0)).max() <= cost * 300 * 1e-4
 
 
 def test_rows_of_low_rank_are_those_of_all_eigenvectors_of_a_small_block_graph():

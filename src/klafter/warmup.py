@@ -64,3 +64,4 @@ STEPS: dict[str, Callable[[], None]] = {
     "LFRM, IRM, MMSB and EPM": siblings,
     "pages": pages,
 }
+FIRST = ("the default fit", "pages")  # what a first fit and its page need

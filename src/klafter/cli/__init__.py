@@ -4,9 +4,12 @@ import os
 import signal
 import sys
 
-# SciPy and scikit-learn import these at their top; commands seldom need them, and they are half of the time it takes to
-# start
-SELDOM = ("scipy.stats", "pandas", "pydoc", "narwhals", "narwhals.stable", "narwhals.stable.v2")
+# SciPy, scikit-learn and joblib import these at their top; commands seldom need them, and they are half of the
+# time it takes to start
+SELDOM = (
+    *("scipy.stats", "scipy.spatial", "sklearn.neighbors"),
+    *("pandas", "pydoc", "asyncio", "narwhals", "narwhals.stable", "narwhals.stable.v2"),
+)
 
 
 RECEIVED: list[int] = []  # signals that ask to end

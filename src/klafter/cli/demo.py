@@ -87,6 +87,7 @@ def try_report(model, path: Path) -> tuple[Path | None, str]:
 
 def warmup(
     clear: Annotated[bool, typer.Option("--clear", help="Delete the compiled kernels instead, to free space.")] = False,
+    first: Annotated[bool, typer.Option("--first", help="Only what a first fit and its page need.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -104,16 +105,17 @@ def warmup(
     """
     from klafter.cli.progress import watched
     from klafter.jit.cache import clear_entries, count_entries, folders
-    from klafter.warmup import STEPS
+    from klafter.warmup import FIRST, STEPS
 
     folder = folders()[0]
     if clear:
         done = f"Deleted {counted(clear_entries(folder), 'compiled kernel')} from {folder}."
     else:
         with watched(quiet or as_json) as meter:
-            for i, (name, step) in enumerate(STEPS.items()):
-                meter.at(i / len(STEPS), name)
-                step()
+            names = FIRST if first else tuple(STEPS)
+            for i, name in enumerate(names):
+                meter.at(i / len(names), name)
+                STEPS[name]()
         done = f"{counted(count_entries(folder), 'compiled kernel')} in {folder}."
     if as_json:
         print_json({"folder": str(folder), "kernels": count_entries(folder)})

@@ -24,9 +24,11 @@ from typing import Any
 from uuid import uuid4
 
 from numba.core.caching import _Cache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from klafter.jit.linker import new_libraries
 from klafter.jit.stamps import stamp
 from klafter.jit.target import generic_target, toolchain
 
@@ -83,7 +85,8 @@ class KernelCache(_Cache):
             for folder in folders():
                 payload = _read(folder / name, sig)
                 if payload is not None:
-                    return CompileResult._rebuild(target_context, *payload)
+                    with new_libraries(codegen, JITCodeLibrary):  # another kernel may be compiled around this one
+                        return CompileResult._rebuild(target_context, *payload)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -1,6 +1,5 @@
 """What a user notices of kernels that compile: a message, and Ctrl-C that waits for the end of one."""
 
-import gc
 import logging
 import signal
 import threading
@@ -11,11 +10,9 @@ from numba.core import event
 
 log = logging.getLogger("klafter")
 
-SELDOM = 100_000  # new objects before garbage is looked for: at Python's 700 that is a twentieth of compilation
-
 
 class _Compiling(event.Listener):
-    """Starts a timer when something is compiled, and lets garbage lie; what is loaded from disk does not count."""
+    """Starts a timer when something is compiled; what is loaded from disk does not count."""
 
     def __init__(self, timer: threading.Timer) -> None:
         self.timer = timer
@@ -25,8 +22,6 @@ class _Compiling(event.Listener):
         if not self.begun:
             self.begun = True
             self.timer.start()
-            if (often := gc.get_threshold())[0]:
-                gc.set_threshold(SELDOM, *often[1:])
 
     def on_end(self, event: event.Event) -> None:
         pass
@@ -70,13 +65,11 @@ def announce_compilation(seconds: float = 1.5):
     """Say so when compilation takes long: it is done once, for all later runs."""
     timer = threading.Timer(seconds, log.warning, ["Compiling for first use; this happens once and takes a while."])
     timer.daemon = True
-    often = gc.get_threshold()
     with event.install_listener("numba:compile", _Compiling(timer)):
         try:
             yield
         finally:
             timer.cancel()
-            gc.set_threshold(*often)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from numba import njit, types
 import klafter.jit.generators  # noqa: F401  (what it registers)
 from klafter.jit.cache import KernelCache
 from klafter.jit.compilation import interrupts_wait
-from klafter.jit.linker import LinkedCompiler
+from klafter.jit.linker import KernelCompiler, LinkedCompiler
 from klafter.jit.plain import unless_plain
 
 OPTIONS: dict[str, Any] = {
@@ -22,7 +22,7 @@ OPTIONS: dict[str, Any] = {
 @unless_plain
 def kernel(function):
     """Compile to machine code on first use, release the lock, and keep the code on disk."""
-    compiled = _compiled(njit(**OPTIONS)(function))
+    compiled = _compiled(njit(pipeline_class=KernelCompiler, **OPTIONS)(function))
     compiled._cache = KernelCache(function)
     return compiled
 

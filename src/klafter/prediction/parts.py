@@ -7,12 +7,11 @@ together, and the mean of their log odds says what they think of other pairs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import logit
 
 from klafter.graph import Graph
+from klafter.prediction.regression import Regression, fit_regression
 from klafter.prediction.topology import Topology
 from klafter.prediction.trees import Trees
 
@@ -31,7 +30,7 @@ class PartsExpert:
         features = _features(graph, pairs, linked, part)
         self.topology = Topology(graph.links, directed=graph.directed)
         self.trees = Trees(features, linked, TREES)
-        self.line = _line().fit(features, linked)
+        self.line = fit_regression(features, linked, SHRINK)
         self.left_out = 0.5 * (self.trees.left_out + _left_out(features, linked, part, self.line))
 
     def log_odds(self, pairs: np.ndarray) -> np.ndarray:
@@ -61,23 +60,15 @@ def _features(graph: Graph, pairs: np.ndarray, linked: np.ndarray, part: np.ndar
     return features
 
 
-def _line() -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LogisticRegression(C=SHRINK, max_iter=300))
-
-
-def _left_out(features: np.ndarray, linked: np.ndarray, part: np.ndarray, line: Any) -> np.ndarray:
+def _left_out(features: np.ndarray, linked: np.ndarray, part: np.ndarray, line: Regression) -> np.ndarray:
     """Log odds of each pair by a regression on the other parts; by that on all where these are of one kind."""
     said = _log_odds(line, features)
     for number in range(PARTS):
         mine = part == number
         if mine.any() and len(np.unique(linked[~mine])) == 2:
-            said[mine] = _log_odds(_line().fit(features[~mine], linked[~mine]), features[mine])
+            said[mine] = _log_odds(fit_regression(features[~mine], linked[~mine], SHRINK), features[mine])
     return said
 
 
-def _log_odds(line: Any, features: np.ndarray) -> np.ndarray:
-    return np.asarray(logit(np.clip(line.predict_proba(features)[:, 1], EDGE, 1 - EDGE)))
+def _log_odds(line: Regression, features: np.ndarray) -> np.ndarray:
+    return np.clip(line.log_odds(features), logit(EDGE), logit(1 - EDGE))
