@@ -42,6 +42,7 @@ class SparseFit(LinkChoice):
 
         if run.client is not None:
             return self._with_posterior(distributed.fit_graph(self, graph, run.seeds, run.callback, run.client), graph)
+        self._announce_sparse(graph)
         n_runs = (
             self._n_runs(graph.n_nodes, SEARCH.effort.sparse_restarts)
             if graph.n_nodes <= SEARCH.effort.several_limit
