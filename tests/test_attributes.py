@@ -12,13 +12,16 @@ from test_score import BELOW, at_mode, integrated
 
 import klafter as kl
 from klafter.core.families import FAMILIES
-from klafter.core.problem import make_priors, make_problem
+from klafter.core.problem import empty_state, make_priors, make_problem
+from klafter.core.workspace import open_workspace
 from klafter.graph import Graph
 from klafter.graph.fingerprint import fingerprint
 from klafter.graph.pair_columns import pair_columns
+from klafter.jit.decorators import kernel
 from klafter.models import IRM, KLafter, KLafterCV
 from klafter.models.results.effects import effect_words, laplace_errors
 from klafter.report.facts import gather
+from klafter.sampling.weights_kernels import draw_coefficients
 from klafter.search.dense.score import score
 
 QUICK = {"n_init": 2, "n_smooth": 30, "max_iter": 4, "random_state": 0}
@@ -161,6 +164,55 @@ def test_errors_are_those_of_the_whole_hessian():
     effects = model.attribute_effects_
     assert (effects["low"] < effects["coefficient"]).all()
     assert (effects["coefficient"] < effects["high"]).all()
+
+
+# ---- sweeps that leave attributes out
+
+
+@kernel
+def draw_often(ws, rng, kept):
+    for t in range(kept.shape[0]):
+        draw_coefficients(ws, rng)
+        kept[t] = ws.coefficients
+
+
+@pytest.mark.parametrize("family", ["bernoulli", "cloglog", "poisson", "gaussian"])
+def test_sweeps_leave_coefficients_out_as_often_as_the_posterior_does(family):
+    """Of two columns the four models with either, their evidence by quadrature, and the means over all four."""
+    effects, offset = ((0.1, 0.15), -2.5) if family == "gaussian" else ((0.3, 0.5), -1.2)
+    graph = people(14, 5, effects=effects, weight=0.0, family="bernoulli" if family == "cloglog" else family)
+    columns = [column.matrix() for column in pair_columns(graph, ["office", "age"]).values()]
+    full = graph.replace(covariates=dict(zip("ab", columns)))
+    law = FAMILIES[family].law()
+    problem = make_problem(full, law, make_priors(coefficient_scale=1.5), sociality=False, selects=True)
+    state = empty_state(problem)._replace(offset=np.array([offset]))
+    kept = np.empty((40_000, 2))
+    draw_often(open_workspace(problem, state), np.random.default_rng(0), kept)
+
+    upper, grid = np.triu_indices(14, 1), np.linspace(-4, 4, 161)  # steps of 0.05
+    y, (a, b) = graph.links.toarray()[upper], (column[upper] for column in columns)
+    x = offset + grid[:, None, None] * a + grid[:, None] * b
+    log_joint = -oracles.losses(family, y, x, law.precision).sum(axis=-1)
+    spike, slab = 1.0 * (np.abs(grid) < 1e-9), np.exp(-0.5 * (grid / 1.5) ** 2) / (1.5 * np.sqrt(2 * np.pi)) * 0.05
+    likelihood = np.exp(log_joint - log_joint.max())
+    joint = likelihood * np.outer(spike + slab, spike + slab)
+    for p, axis in enumerate((1, 0)):
+        left_out = likelihood * (np.outer(spike, spike + slab) if p == 0 else np.outer(spike + slab, spike))
+        share = 1 - left_out.sum() / joint.sum()
+        assert 0.02 < share < 0.999
+        assert np.mean(kept[:, p] != 0) == pytest.approx(share, abs=0.02)
+        marginal = joint.sum(axis=axis) / joint.sum()
+        assert kept[:, p].mean() == pytest.approx(marginal @ grid, abs=0.02)
+        assert (kept[:, p] ** 2).mean() == pytest.approx(marginal @ grid**2, rel=0.1, abs=0.01)
+
+
+def test_sweeps_leave_out_what_explains_nothing_and_keep_what_explains_links():
+    shares = []
+    for effects in ((0.0, 0.0), (2.0, 1.0)):
+        model = KLafter(attributes=["office", "age"], **QUICK).fit(people(60, 4, effects=effects))
+        shares.append(np.mean([np.asarray(draw.coefficients) != 0 for draw in model.draws_], axis=0))
+    assert (shares[0] < 0.5).all()
+    assert (shares[1] == 1.0).all()
 
 
 # ---- links that attributes explain, and others

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,12 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import klafter
 from klafter.datasets import load_karate, load_les_miserables
 from klafter.graph import GraphFileError, read_graph
 from klafter.graph.archives import RATIO_NAME
-from klafter.models import EPM, IRM, KLafter, ModelFileError, load
+from klafter.models import EPM, IRM, LFRM, MMSB, KLafter, ModelFileError, load
 
 sys.path.insert(0, str(Path(__file__).parent))
 from hostile.make import FILES, MODELS, csr, make, make_model
@@ -245,31 +247,24 @@ def test_updates_of_a_model_without_communities(tmp_path):
 
 
 def test_memory_is_asked_for_before_it_is_taken():
-    from scipy import sparse
-
     graph = klafter.Graph(sparse.csr_array((1_000_000, 1_000_000)))
     with pytest.raises(MemoryError, match=r"needs about .* GB of memory.*link='exposure'"):
         KLafter(link="logit").fit(graph)
 
 
 def test_the_sparse_engine_says_what_memory_it_takes_and_refuses_too_much(monkeypatch, caplog):
-    from scipy import sparse
-
     from klafter.models import checks
-    from klafter.models.engines.sparse import state_memory
 
     graph = klafter.Graph(sparse.csr_array((10_000_000, 10_000_000)))
-    with caplog.at_level("INFO", logger="klafter"):
-        state_memory(graph)
-    assert "A fit of 10,000,000 nodes and 0 links takes about" in caplog.text
+    KLafter()._announce_sparse(graph)
+    assert "The sparse engine on 10,000,000 nodes and 0 links will take about" in caplog.text
+    assert "5 GB of memory" in caplog.text
     monkeypatch.setattr(checks, "machine_memory", lambda: 2.0**30)
-    with pytest.raises(MemoryError, match=r"nodes and 0 links needs about . GB of memory; there are 1\. Pass"):
+    with pytest.raises(MemoryError, match=r"nodes and 0 links needs about 5 GB of memory; there are 1\. Fewer links"):
         KLafter().fit(graph)
 
 
 def test_the_published_algorithm_asks_for_memory_and_two_nodes():
-    from scipy import sparse
-
     from klafter.models.paper import PaperKLafter
 
     with pytest.raises(MemoryError, match=r"PaperKLafter on 1,000,000 nodes needs about .* GB of memory"):
@@ -290,3 +285,61 @@ def test_the_order_of_lines_changes_nothing(tmp_path):
         chances = model.predict_proba([("p0", "p33"), ("p5", "p9")]).tolist()
         answers.append((chances, sorted(map(sorted, model.communities()))))
     assert answers[0] == answers[1]
+
+
+# ---- what a fit will take is told before it takes it
+
+
+def large(n, degree=10):
+    """A network of n nodes in which each is linked to the next ones."""
+    ends = np.arange(n)
+    rows, columns = np.tile(ends, degree // 2), np.concatenate([(ends + k + 1) % n for k in range(degree // 2)])
+    links = sparse.coo_array((np.ones(2 * len(rows)), (np.r_[rows, columns], np.r_[columns, rows])), shape=(n, n))
+    return klafter.Graph(links.tocsr())
+
+
+@pytest.mark.parametrize(
+    ("model", "n", "said"),
+    [
+        (IRM(), 300_000, r"IRM on 300,000 nodes will take about .* (minutes|hours)\. KLafter"),
+        (
+            IRM(concentration=1.0),
+            3_000_000,
+            r"IRM on 3,000,000 nodes will take about .* and \d+ GB of memory\. KLafter",
+        ),
+        (LFRM(), 20_000, r"LFRM on 20,000 nodes will take about \d+ minutes and \d+ GB of memory"),
+        (MMSB(), 10_000, r"MMSB on 10,000 nodes will take about \d+ minutes"),
+        (EPM(), 50_000, r"EPM on 50,000 nodes will take about \d+ minutes and \d+ GB of memory"),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else None,
+)
+def test_samplers_say_what_they_will_take(model, n, said, caplog, monkeypatch):
+    monkeypatch.setattr("klafter.models.checks.machine_memory", lambda: 64 * 2.0**30)
+    model._announce(large(n))
+    assert re.search(said, caplog.text)
+    caplog.clear()
+    model._announce(load_karate())
+    assert not caplog.text
+    monkeypatch.setattr("klafter.models.checks.machine_memory", lambda: 10**6)
+    with pytest.raises(MemoryError, match=r"needs about .* GB of memory; there are 0\. KLafter takes large"):
+        model._announce(large(n))
+
+
+def test_a_fit_says_so_before_its_first_sweep(caplog, monkeypatch):
+    monkeypatch.setattr("klafter.models.costs.LONG", 0.0)
+    heard = []
+    for model in (IRM(n_draws=2, n_burn=0), KLafter(n_init=1, n_smooth=0, max_iter=1), KLafter(link="exposure")):
+        caplog.clear()
+        model.fit(load_karate(), callback=lambda progress: heard.append(caplog.text) or True)
+        assert "will take about a minute" in heard[-1]
+
+
+def test_both_engines_say_what_they_will_take(caplog, monkeypatch):
+    monkeypatch.setattr("klafter.models.checks.machine_memory", lambda: 64 * 2.0**30)
+    KLafter(link="logit")._link(large(10_000))
+    assert re.search(
+        r"The dense engine on 10,000 nodes will take about \d\.\d hours\. Use link='exposure'", caplog.text
+    )
+    monkeypatch.setattr("klafter.models.checks.machine_memory", lambda: 10**6)
+    with pytest.raises(MemoryError, match=r"The sparse engine on 100,000 nodes and 500,000 links needs about .*Fewer links take less"):
+        KLafter().fit(large(100_000))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -183,6 +183,40 @@ def test_predictions_of_rows_say_what_makes_sense(matrix):
         clone(QUICK).fit(KARATE).predict_proba(matrix)
     with pytest.raises(ValueError, match="links of 12 nodes"):
         cross_val_predict(QUICK, matrix, cv=3)
+
+
+CLUB = np.array(KARATE.attributes["club"]) == "Officer"
+ROWS = r"compares predictions of rows with y.*was not fitted to.*use LinkClassifier"
+ASKED = {
+    "a name without y": lambda model, X: cross_val_score(model, X, scoring="roc_auc", cv=3),
+    "a name with y": lambda model, X: cross_val_score(model, X, CLUB, scoring="roc_auc", cv=3),
+    "clusters": lambda model, X: cross_val_score(model, X, CLUB, scoring="adjusted_rand_score", cv=3),
+    "several": lambda model, X: cross_validate(model, X, CLUB, scoring=["accuracy", "roc_auc"], cv=3),
+    "a search": lambda model, X: GridSearchCV(model, {"random_state": [0, 1]}, scoring="roc_auc", cv=2).fit(X, CLUB),
+    "in a pipeline": lambda model, X: cross_val_score(make_pipeline(model), X, CLUB, scoring="roc_auc", cv=3),
+    "in other processes": lambda model, X: cross_val_score(model, X, CLUB, scoring="roc_auc", cv=3, n_jobs=2),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("name", ["dense", "IRM"])
+def test_scorers_that_compare_rows_are_refused_and_give_no_nan(name, ask):
+    for matrix in (KARATE.links, KARATE.links.toarray()):
+        with pytest.raises(ValueError, match=ROWS):
+            ask(MODELS[name], matrix)
+
+
+def test_a_pipeline_that_goes_on_from_memberships_is_not_split_by_nodes():
+    with pytest.raises(ValueError, match="a pipeline cannot transform nodes that KLafter has not seen"):
+        cross_val_score(make_pipeline(clone(QUICK), KMeans(2)), KARATE.links.toarray(), cv=2)
+
+
+def test_scorers_of_ones_own_and_pipelines_that_end_in_a_model_are_scored():
+    matrix = KARATE.links.toarray()
+    wanted = cross_val_score(QUICK, matrix, cv=2)
+    assert (cross_val_score(QUICK, matrix, scoring=lambda model, X: model.score(X), cv=2) == wanted).all()
+    assert (cross_val_score(make_pipeline(clone(QUICK)), matrix, cv=2) == wanted).all()
 
 
 def test_folds_of_dyads_need_dyads():

@@ -48,6 +48,7 @@ class Problem(NamedTuple):
     has_offset: bool
     has_sociality: bool
     counts: bool  # whether the price of Z learns how many communities a node holds
+    selects: bool  # whether sweeps may leave a coefficient at 0, which has probability 1/2 a priori
     n_covariates: int  # also those without an entry
 
 
@@ -75,16 +76,18 @@ def make_priors(
 
 
 def make_problem(
-    graph: Graph, law: Law, priors: Priors, *, offset: bool = True, sociality: bool = True, counts: bool = False
-) -> Problem:
+    graph: Graph, law: Law, priors: Priors, *,
+    offset: bool = True, sociality: bool = True, counts: bool = False, selects: bool = False,
+) -> Problem:  # fmt: skip
     """The problem of a graph."""
     lower = 0.0 if law.nonnegative else -BOUND
     dyads = graph.dyads
     seen_out = _observed(dyads.hidden_out, graph.second_kind)
     seen_in = np.ascontiguousarray(seen_out.T) if dyads.directed else seen_out
     return Problem(
-        dyads, seen_out, seen_in, law, priors, lower, bool(offset), bool(sociality), bool(counts), len(graph.covariates)
-    )
+        dyads, seen_out, seen_in, law, priors, lower, bool(offset), bool(sociality), bool(counts), bool(selects),
+        len(graph.covariates),
+    )  # fmt: skip
 
 
 def _observed(hidden: Rows, second_kind: np.ndarray | None) -> np.ndarray:

@@ -41,6 +41,7 @@ class Fields(NamedTuple):
     has_offset: bool
     has_sociality: bool
     counts: bool
+    selects: bool
     links_out: Rows
     links_in: Rows
     seen_out: np.ndarray
@@ -96,7 +97,7 @@ def open_workspace(problem, state):
         effect_in, exp_in, exp_receiver = np.empty(shape), np.empty(shape), np.empty(n)
     ws = Workspace(
         problem.law, problem.priors, n, directed, problem.lower, problem.has_offset, problem.has_sociality,
-        problem.counts,
+        problem.counts, problem.selects,
         dyads.links_out, dyads.links_in, problem.seen_out, problem.seen_in,
         dyads.covariates_out, dyads.covariates_in, dyads.which_out, dyads.which_in,
         state.z, state.w, state.offset, state.sender, state.receiver, state.coefficients,

@@ -15,6 +15,7 @@ from klafter.graph import Graph, as_graph
 from klafter.graph.convert import is_foreign_graph, without_weights
 from klafter.models.checks import check_running
 from klafter.models.communities import Communities
+from klafter.models.interop.scoring import refuse_scorer
 from klafter.models.predictions import Predictions
 from klafter.models.results.publish import Fitted, publish
 from klafter.models.storage.checkpoint import Store, opened
@@ -91,6 +92,7 @@ class NetworkModel(Predictions, Communities):
         if is_foreign_graph(X) and getattr(self, "family", "bernoulli") == "bernoulli":
             graph = without_weights(graph, "family" in self.get_params(deep=False))
         check_running(self)
+        refuse_scorer(self)
         self._check_parameters(graph)
         with (
             one_blas_thread(),

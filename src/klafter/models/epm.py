@@ -97,5 +97,11 @@ class EPM(Sampler):
                 f"{total:,.0f}. Count in larger units, or use {BINARIZE}."
             )
 
+    def _size(self, graph: Graph) -> float:
+        return float(self.n_communities)
+
+    def _sweep_seconds(self, graph: Graph) -> float:
+        return 1.5e-8 * self.n_communities * (graph.n_links + graph.n_nodes)
+
     def _engine(self, graph: Graph, chosen: dict[str, Any]) -> SparseEPMEngine:
         return SparseEPMEngine(self.family, self.n_communities)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from klafter.core.families import BINARIZE
 from klafter.graph import Graph
 from klafter.models.checks import check_choice, check_integer, check_real
@@ -71,6 +73,16 @@ class IRM(Sampler):
         if self.concentration is not None:
             check_real(self, "concentration", low=0.0, strict=True)
         check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)
+
+    def _size(self, graph: Graph) -> float:
+        """Chains begin with as many blocks as nodes have links, and may find more."""
+        return float(max(np.log(graph.n_nodes + 1), 2 * graph.n_links / graph.n_nodes))
+
+    def _sweep_seconds(self, graph: Graph) -> float:
+        return float(5.5e-8 * graph.n_nodes * self._size(graph) ** 2)
+
+    def _draw_bytes(self, graph: Graph) -> float:
+        return 24.0 * graph.n_nodes  # one block each
 
     def _engine(self, graph: Graph, chosen: dict[str, Any]) -> IRMEngine:
         a, b = self.link_prior

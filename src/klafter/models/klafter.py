@@ -48,7 +48,8 @@ class KLafter(DenseFit, SparseFit):
         Attributes of nodes that make links likelier between nodes that are alike: the same category, or numbers that
         are near. Communities are then what attributes do not explain. Text is a category and numbers are numbers
         unless the mapping says otherwise; see ``klafter.graph.pair_columns`` for the columns and for what is unknown.
-        Coefficients have the prior N(0, 3^2). Not for link="exposure".
+        Coefficients have the prior N(0, 3^2); sweeps may leave them at 0, which has probability 1/2. Not for
+        link="exposure".
     weight_scale, offdiagonal_scale : float
         Standard deviation of affinities inside and between communities. Not for link="exposure".
     degree_prior : float

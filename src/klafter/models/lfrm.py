@@ -125,6 +125,9 @@ class LFRM(Sampler):
     def _choose(self, graph: Graph, seed: np.random.SeedSequence) -> dict[str, Any]:
         return {"prior": self.prior}
 
+    def _sweep_seconds(self, graph: Graph) -> float:
+        return 8.5e-10 * float(graph.n_nodes) ** 2 * self._size(graph)
+
     def _engine(self, graph: Graph, chosen: dict[str, Any]) -> LFRMEngine:
         return LFRMEngine(
             family=self.family,

@@ -92,6 +92,12 @@ class MMSB(Sampler):
         best = np.argmax(selection["log_likelihood"])
         return {"selection": selection, "n_roles": int(selection["n_communities"][best])}
 
+    def _size(self, graph: Graph) -> float:
+        return float(GRID[-1] if self.n_communities in (None, "auto") else self.n_communities)
+
+    def _sweep_seconds(self, graph: Graph) -> float:
+        return (4e-8 + 1.2e-9 * self._size(graph)) * float(graph.n_nodes) ** 2
+
     def _engine(self, graph: Graph, chosen: dict[str, Any]) -> MMSBEngine:
         c1, c0 = self.link_prior
         return MMSBEngine(chosen["n_roles"], self.alpha and float(self.alpha), prior=(float(c1), float(c0)))

@@ -15,12 +15,14 @@ from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel, Run
 from klafter.models.checks import check_choice, check_integer, check_memory, check_nodes, check_real
+from klafter.models.costs import announce, workers
 from klafter.models.results.publish import Fitted, from_chains
 from klafter.models.storage.checkpoint import MISSING, Store, run_kept
 from klafter.sampling.chain import Chain, Recipe, Task, run_chain
 from klafter.sampling.diagnostics import complaint, summarise
 
 log = logging.getLogger("klafter")
+CURE = "KLafter takes large networks with its sparse engine; fewer nodes, sweeps or chains take less."
 COUNTS_CURE = f'family="poisson" for counts, or {BINARIZE}'
 
 
@@ -129,7 +131,30 @@ class Sampler(Sampled):
     def _precision(self, engine: Any, states: list[Any]) -> float:
         return 1.0
 
+    def _size(self, graph: Graph) -> float:
+        """How many communities a chain is thought to have, to tell what it takes."""
+        return 10.0
+
+    def _sweep_seconds(self, graph: Graph) -> float:
+        """About how long a sweep takes."""
+        raise NotImplementedError
+
+    def _draw_bytes(self, graph: Graph) -> float:
+        """Memory of one draw."""
+        return 8.0 * graph.n_nodes * self._size(graph)
+
+    def _on(self, graph: Graph) -> str:
+        return f"{type(self).__name__} on {graph.n_nodes:,} nodes"
+
+    def _announce(self, graph: Graph) -> None:
+        """Say what takes long, refuse what memory cannot hold."""
+        sweeps = self.n_chains * (self.n_burn + self.n_draws) / workers(self.n_jobs, self.n_chains)
+        kept = self.n_chains * min(self.n_draws, self.max_draws) + 2
+        n_bytes = kept * self._draw_bytes(graph) + self._dyad_bytes * float(graph.n_nodes) ** 2
+        announce(self._on(graph), sweeps * self._sweep_seconds(graph), n_bytes, CURE)
+
     def _fit(self, graph: Graph, run: Run) -> Fitted:
+        self._announce(graph)
         *chain_seeds, spare = run.seeds.spawn(self.n_chains + 1)
         before = {chain.run: chain for chain in self.chains_} if self.warm_start and run.previous is not None else {}
         with announce_compilation():
@@ -179,11 +204,7 @@ class Sampler(Sampled):
         check_real(self, "structure", low=0.0, or_else="auto")
         check_choice(self, "warm_start", (True, False))
         check_nodes(self, graph.n_nodes)
-        check_memory(
-            self._dyad_bytes * float(graph.n_nodes) ** 2,
-            f"{type(self).__name__} on {graph.n_nodes:,} nodes",
-            "Use KLafter, whose sparse engine takes large networks, or fewer nodes.",
-        )
+        check_memory(self._dyad_bytes * float(graph.n_nodes) ** 2, self._on(graph), CURE)
         if self.warm_start and hasattr(self, "graph_"):
             self._check_warm_start(graph)
 

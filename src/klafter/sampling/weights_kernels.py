@@ -5,7 +5,17 @@ import numpy as np
 from klafter.core import dyad_block as blocks
 from klafter.core.exp_predictor import log_product
 from klafter.core.families import curvature, loss, slope
-from klafter.core.line_search import Axis, Span, gather_row, new_line, put, sample_line, sum_probabilities
+from klafter.core.line_search import (
+    Axis,
+    Span,
+    gather_row,
+    line_loss,
+    line_slopes,
+    new_line,
+    put,
+    sample_line,
+    sum_probabilities,
+)
 from klafter.core.problem import BOUND, FLOOR
 from klafter.core.responses import CLIP
 from klafter.core.rows import load_row, load_tail, mark
@@ -13,6 +23,7 @@ from klafter.core.workspace import list_members
 from klafter.jit.decorators import bare, inner
 
 WEIGHT_WIDTH, SOCIAL_WIDTH = 2.0, 1.0  # first interval of the slice sampler
+CURVE_STEPS = 6  # of Newton's method, to the mode of a coefficient
 
 
 @inner
@@ -153,8 +164,32 @@ def draw_coefficients(ws, rng):
                     put(line, size, row.x[j], row.e[j], y[j], covariates.value[t])
                     size += 1
             mark(ws.links_out, i, y, 0.0)
+        span = Span(size, -1, 0.0)
+        if ws.selects and include_or_drop(ws, p, line, span, rng):
+            continue
         axis = Axis(ws.coefficients[p], ws.priors.coefficient, ws.lower, BOUND)
-        ws.coefficients[p] += sample_line(ws.law, line, Span(size, -1, 0.0), axis, SOCIAL_WIDTH, rng)
+        ws.coefficients[p] += sample_line(ws.law, line, span, axis, SOCIAL_WIDTH, rng)
+
+
+@bare
+def include_or_drop(ws, p, line, span, rng):
+    """A Metropolis step of g_p between 0 and the normal curve at its mode, each 1/2 a priori; True where g_p is done.
+
+    With f the curve's density and N the prior's, to include is to drop as  exp(-loss(g)) N(g)  to  exp(-loss(0)) f(g).
+    """
+    was, precision = ws.coefficients[p], ws.priors.coefficient
+    mode = curvature_there = 0.0
+    for _ in range(CURVE_STEPS):  # from 0, so that the curve does not depend on g_p
+        slope_there, curvature_there = line_slopes(ws.law, line, span, mode - was)
+        curvature_there += precision
+        mode -= min(max((slope_there + precision * mode) / curvature_there, -1.0), 1.0)
+    g = was if was != 0.0 else mode + rng.standard_normal() / np.sqrt(curvature_there)
+    fall = line_loss(ws.law, line, span, -was) - line_loss(ws.law, line, span, g - was)
+    gain = fall - 0.5 * precision * g * g + 0.5 * curvature_there * (g - mode) ** 2
+    gain += 0.5 * (np.log(precision) - np.log(curvature_there))
+    if np.log(rng.random()) < (gain if was == 0.0 else -gain):
+        ws.coefficients[p] = g if was == 0.0 else 0.0
+    return was == 0.0 or ws.coefficients[p] == 0.0
 
 
 @inner

@@ -53,7 +53,7 @@ class DenseFit(LinkChoice):
             unit = float(np.sqrt((graph.links.data**2).sum() / max(graph.links.nnz, 1))) or 1.0
             graph = graph.replace(links=graph.links / unit)
         priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
-        return make_problem(graph, family.law(), priors, sociality=self.sociality), unit
+        return make_problem(graph, family.law(), priors, sociality=self.sociality, selects=True), unit
 
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
