@@ -20,9 +20,9 @@ LEAST_RISE = 1e-9  # of Q times 2m, in units of the mean degree: below it is rou
 def move_nodes(start, node, value, order, resolution):
     """Groups of nodes, (n,) int64, each node visited in this order until no move to a group of a neighbour gains."""
     n = order.size
-    group, degree, mass, shared = np.arange(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    group, degree, shared = np.arange(n), np.zeros(n), np.zeros(n)
     total = sum_degrees(start, value, degree)
-    mass[:] = degree
+    mass = degree.copy()  # an assignment to all of an array compiles text for its errors
     if total > 0.0:
         while settle(
             start, node, value, order, resolution / total, LEAST_RISE * total / n, group, degree, mass, shared
