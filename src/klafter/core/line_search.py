@@ -84,15 +84,14 @@ def log_products(e, start, stop, f):
     """sum of log(1 + e_t f), one logarithm for a block of terms."""
     total = 0.0
     for first in range(start, stop, BLOCK):
-        last = min(first + BLOCK, stop)
-        p = 1.0
-        for t in range(first, last):
-            p *= 1.0 + e[t] * f
+        some, p = e[first : min(first + BLOCK, stop)], 1.0
+        for t in range(some.size):  # from 0 on: a loop that begins at a variable is not vectorised
+            p *= 1.0 + some[t] * f
         if p < 1e300:
             total += np.log(p)
         else:  # the product overflowed
-            for t in range(first, last):
-                total += np.log1p(e[t] * f)
+            for t in range(some.size):
+                total += np.log1p(some[t] * f)
     return total
 
 
@@ -112,9 +111,9 @@ def line_loss(law, line, span, delta):
 @inlined
 def sum_probabilities(e, start, stop, f):
     """Sums of p and of p (1 - p) with odds e_t f."""
-    first = second = 0.0
-    for t in range(start, stop):
-        p = e[t] * f / (1.0 + e[t] * f)
+    first, second, some = 0.0, 0.0, e[start:stop]
+    for t in range(some.size):
+        p = some[t] * f / (1.0 + some[t] * f)
         first += p
         second += p * (1.0 - p)
     return first, second

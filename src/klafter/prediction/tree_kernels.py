@@ -111,7 +111,7 @@ def count_left(column, threshold, linked, bag, begin, end):
     """How many rows do not exceed the threshold, and how many of them are links."""
     size, links = 0, 0
     for s in range(begin, end):
-        here = np.int64(column[bag[s]] <= threshold)
+        here = 1 if column[bag[s]] <= threshold else 0  # no branch: a random cut is not to be foreseen
         size += here
         links += here * linked[bag[s]]
     return size, links
