@@ -65,7 +65,7 @@ def test_partitions_of_many_nodes_are_finer():
 
 
 def test_sweeps_become_fewer_with_nodes_down_to_a_least_number():
-    numbers = [fits._n_sweeps(n) for n in (40, 400, 600, 1_000, 1_600, 2_400, 100_000)]
+    numbers = [fits._n_sweeps(n) for n in (40, 400, 600, 750, 1_600, 2_400, 100_000)]
     assert numbers == sorted(numbers, reverse=True)
     assert numbers[2] == numbers[3] == SEARCH.effort.sweeps[2]
     assert numbers[-1] == SEARCH.effort.fewest_sweeps

@@ -70,13 +70,13 @@ class KLafter(DenseFit, SparseFit):
     n_init : int or "auto"
         Restarts: the one with the lowest score gives the communities, predictions average all. The two best go on by
         row resets and by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and four beyond. From 5,000
+        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and six beyond (four). From 5,000
         nodes on there is one.
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
         communities than the optimum has; where they have sociality the search tries once more from where they end.
-        "auto" makes 120 up to 500 nodes, 80 up to 1,000, and fewer beyond (40 from 2,000 on). Not for link="exposure",
+        "auto" makes 120 up to 500 nodes, 80 up to 750, and fewer beyond (40 from 1,500 on). Not for link="exposure",
         which has no sweeps.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members). Not for link="exposure".
