@@ -275,8 +275,9 @@ class KLafter(DenseFit, SparseFit):
             settings = self._sparse_settings()
             if (kept := self._store.get("choice")) is not MISSING:
                 found, start = kept
-                problem = None if found is None else sparse_fit.problem_of(settings, graph)
-                return None if found is None else sparse_fit.restored(problem, found), start
+                if found is not None:
+                    found = sparse_fit.restored(sparse_fit.problem_of(settings, graph), found)
+                return found, start
             found, start = linking.search_if_better(graph, settings, rival, seeds, tell, stop)
             if not stop.is_set():
                 self._store.put("choice", (None if found is None else sparse_fit.bare(found), start))
