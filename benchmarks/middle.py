@@ -89,10 +89,12 @@ def table(saved: Saved) -> str:
     lines = ["| network | effort | nodes | links | CPU s | Louvain (networkx), s | score | link | F1, or AUC (alone) |"]
     lines.append("|---|---|---:|---:|---:|---:|---:|---|---|")
     for r in saved.values():
-        worth = f"{r['f1']:.3f}" if "f1" in r else f"{r['auc']:.4f} ({r['alone']:.4f})"
+        predicted = f"{r['auc']:.4f} " if "auc" in r else ""
+        worth = f"{predicted}({r['alone']:.4f})" if "alone" in r else f"{r['f1']:.3f}" if "f1" in r else ""
+        louvain = f"{r['louvain']:.2f}" if "louvain" in r else ""
         lines.append(
             f"| {r['name']} | {r['effort'] or 'default'} | {r['nodes']:,} | {r['links']:,} | {r['cpu']:.1f} | "
-            f"{r['louvain']:.2f} | {r['score']:,.1f} | {r['link']} | {worth} |"
+            f"{louvain} | {r['score']:,.1f} | {r['link']} | {worth} |"
         )
     return "\n".join(lines)
 

@@ -33,8 +33,6 @@ class Effort:
     hundreds: int = setting(500, "nodes up to which the second of three numbers holds")
     restarts: tuple[int, ...] = setting((8, 12, 6), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
     sweeps: tuple[int, ...] = setting((120, 120, 80), "smoothing sweeps of a restart: dozens, hundreds, beyond")
-    sweep_nodes: int = setting(60_000, "nodes times smoothing sweeps of a restart, beyond which there are fewer sweeps")
-    fewest_sweeps: int = setting(40, "sweeps of a restart, at least, where there are fewer")
     sparse_restarts: tuple[int, ...] = setting((6, 6, 4), "restarts of the sparse engine: dozens, hundreds, beyond")
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
     finalists: int = setting(2, "best restarts whose communities are rebuilt", 0)
