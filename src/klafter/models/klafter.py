@@ -75,7 +75,8 @@ class KLafter(DenseFit, SparseFit):
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
-        communities than the optimum has; where they have sociality the search tries once more from where they end.
+        communities than the optimum has; up to 500 nodes, where they have sociality, the search tries once
+        more from where they end.
         "auto" makes 120 up to 500 nodes and 80 beyond. Not for link="exposure", which has no sweeps.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members). Not for link="exposure".
