@@ -7,8 +7,8 @@
     python benchmarks/middle.py --table                      what has been measured
 
 KLAFTER_DATA names the folder with networks/ and corpus/. Processor seconds of one core, after kernels were compiled. On
-planted networks F1 of the communities and the score; on others AUC of a fifth of the links and non-links that the fit
-did not see (clean protocol), by the model alone and with the structural expert. Each run is kept in
+planted networks F1 of the communities and the score; on others AUC of a fifth of the links that the fit did not see
+(clean protocol) among 12,000 of the non-links, by the model alone and with the structural expert. Each run is kept in
 benchmarks/results/middle.json, which holds the score, the link and the settings that were not at their defaults.
 """
 
@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 
 import corpus
+import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import klafter as kl
@@ -29,8 +30,10 @@ from klafter.datasets import load_karate, make_overlapping
 from klafter.evaluation import average_f1
 from klafter.evaluation.saved import Saved
 from klafter.graph import Graph, split_dyads
+from klafter.graph.splits import Held
 from klafter.search.config import VARIABLE
 
+NONLINKS = 12_000
 RUNS = Path(__file__).parent / "results" / "middle.json"
 PLANTED = {"planted 500, degree 40": (500, 40.0), "planted 1,000, degree 40": (1000, 40.0)}
 PLANTED["planted 1,000, degree 10"] = (1000, 10.0)
@@ -67,20 +70,31 @@ def measure(name: str, seed: int) -> dict:
         model, facts = fit(graph, seed)
         return {**facts, "f1": average_f1(truth.memberships, model.memberships_)}
     train, held = split_dyads(read(name), 0.2, "clean", seed)
+    held = some_of(held)
     model, facts = fit(train, seed)
     both = roc_auc_score(held.values, model.predict_proba(held.pairs))
     model.structure = 0.0
     return {**facts, "auc": both, "alone": roc_auc_score(held.values, model.predict_proba(held.pairs))}
 
 
+def some_of(held: Held) -> Held:
+    """All of its links, and NONLINKS of the rest: on more the features of the expert would take longer than the fit."""
+    nonlinks, rng = np.flatnonzero(held.values == 0), np.random.default_rng(0)
+    asked = rng.choice(nonlinks, min(len(nonlinks), NONLINKS), replace=False)
+    asked = np.concatenate([np.flatnonzero(held.values > 0), asked])
+    return held._replace(pairs=held.pairs[asked], values=held.values[asked])
+
+
 def table(saved: Saved) -> str:
     lines = ["| network | effort | nodes | links | CPU s | Louvain (networkx), s | score | link | F1, or AUC (alone) |"]
     lines.append("|---|---|---:|---:|---:|---:|---:|---|---|")
     for r in saved.values():
-        worth = f"{r['f1']:.3f}" if "f1" in r else f"{r['auc']:.4f} ({r['alone']:.4f})"
+        predicted = f"{r['auc']:.4f} " if "auc" in r else ""
+        worth = f"{predicted}({r['alone']:.4f})" if "alone" in r else f"{r['f1']:.3f}" if "f1" in r else ""
+        louvain = f"{r['louvain']:.2f}" if "louvain" in r else ""
         lines.append(
             f"| {r['name']} | {r['effort'] or 'default'} | {r['nodes']:,} | {r['links']:,} | {r['cpu']:.1f} | "
-            f"{r['louvain']:.2f} | {r['score']:,.1f} | {r['link']} | {worth} |"
+            f"{louvain} | {r['score']:,.1f} | {r['link']} | {worth} |"
         )
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""What the dense engine does otherwise beyond some hundreds of nodes: where it begins, and how often it sweeps."""
+"""What the dense engine does otherwise beyond some hundreds of nodes: where it begins."""
 
 import threading
 
@@ -9,7 +9,6 @@ from klafter.core.families import FAMILIES
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
 from klafter.models import KLafter
-from klafter.models.engines import dense as fits
 from klafter.search import choose_link, restart, starts
 from klafter.search.config import SEARCH, changed
 from klafter.search.dense import engine as dense
@@ -30,8 +29,7 @@ def problem():
 def many(monkeypatch):
     """Sixty nodes count as many."""
     settings = changed(SEARCH, {"effort.hundreds": 50})
-    for module in (starts, restart, fits):
-        monkeypatch.setattr(module, "SEARCH", settings)
+    monkeypatch.setattr(starts, "SEARCH", settings)
 
 
 def task(run=0, state=None):
@@ -57,18 +55,15 @@ def test_a_start_that_is_given_is_kept(problem, many):
     assert restart.n_partitions(problem, RECIPE, task(state=given)) == 0
 
 
-def test_partitions_of_many_nodes_are_finer():
-    (low, high), (few_low, few_high) = starts.resolutions(SEARCH.effort.hundreds + 1), starts.resolutions(100)
+def test_partitions_of_many_nodes_are_finer(problem, monkeypatch):
+    few_low, few_high = starts.resolutions(problem)
+    assert few_low == -few_high
+    monkeypatch.setattr(starts, "SEARCH", changed(SEARCH, {"effort.hundreds": 50}))
+    low, high = starts.resolutions(problem)
     assert low > few_low
     assert high > few_high
-    assert few_low == -few_high
-
-
-def test_sweeps_become_fewer_with_nodes_down_to_a_least_number():
-    numbers = [fits._n_sweeps(n) for n in (40, 400, 600, 1_000, 1_600, 2_400, 100_000)]
-    assert numbers == sorted(numbers, reverse=True)
-    assert numbers[2] == numbers[3] == SEARCH.effort.sweeps[2]
-    assert numbers[-1] == SEARCH.effort.fewest_sweeps
+    counts = problem._replace(law=FAMILIES["poisson"].law())
+    assert starts.resolutions(counts) == (few_low, few_high)
 
 
 def test_the_choice_of_the_link_gives_what_was_found_or_where_to_go_on(problem):

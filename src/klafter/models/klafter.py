@@ -71,14 +71,14 @@ class KLafter(DenseFit, SparseFit):
     n_init : int or "auto"
         Restarts: the one with the lowest score gives the communities, predictions average all. The two best go on by
         row resets and by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and four beyond. From 5,000
+        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and six beyond (four). From 5,000
         nodes on there is one.
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
-        communities than the optimum has; where they have sociality the search tries once more from where they end.
-        "auto" makes 120 up to 500 nodes, 80 up to 1,000, and fewer beyond (40 from 2,000 on). Not for link="exposure",
-        which has no sweeps.
+        communities than the optimum has; up to 500 nodes, where they have sociality, the search tries once
+        more from where they end.
+        "auto" makes 120 up to 500 nodes and 80 beyond. Not for link="exposure", which has no sweeps.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members). Not for link="exposure".
     max_communities : int, optional
@@ -277,8 +277,9 @@ class KLafter(DenseFit, SparseFit):
             settings = self._sparse_settings()
             if (kept := self._store.get("choice")) is not MISSING:
                 found, start = kept
-                problem = None if found is None else sparse_fit.problem_of(settings, graph)
-                return None if found is None else sparse_fit.restored(problem, found), start
+                if found is not None:
+                    found = sparse_fit.restored(sparse_fit.problem_of(settings, graph), found)
+                return found, start
             found, start = linking.search_if_better(graph, settings, rival, seeds, tell, stop)
             if not stop.is_set():
                 self._store.put("choice", (None if found is None else sparse_fit.bare(found), start))

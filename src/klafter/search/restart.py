@@ -18,7 +18,7 @@ from klafter.search.moves.proposal import accept
 from klafter.search.moves.rebuild import propose_rebuild
 from klafter.search.moves.row_reset import resets
 from klafter.search.progress import iterate
-from klafter.search.starts import above_the_mean, neighbourhoods, partition
+from klafter.search.starts import above_the_mean, is_of_many, neighbourhoods, partition
 
 
 def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth: Callable | None = None) -> Outcome:
@@ -34,12 +34,11 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
         if descent.stopped():
             break
         best = min(best, run(problem, covering_state(problem, recipe, rng), best.score), key=by_score)
-    rich = best.state
-    few = problem.dyads.n <= SEARCH.effort.hundreds
+    rich, few = best.state, not is_of_many(problem)
     if (few or smooth) and recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
-    if few and rich is not best.state:
-        best = min(best, run(best.problem, prune(best.problem, recipe, rich), best.score), key=by_score)
+        if few:
+            best = min(best, run(best.problem, prune(best.problem, recipe, rich), best.score), key=by_score)
     # where communities explain the degrees sociality only adds noise; the average of both predicts better
     alone = bool(task.run % 2) and problem.has_sociality
     posterior, state = without_sociality(best.problem, rich) if alone else (best.problem, rich)
@@ -112,11 +111,6 @@ def may_cover(problem: Problem, recipe: Recipe, task: Task) -> bool:
     return not free and task.state is None and recipe.n_communities is None
 
 
-def begins_covered(problem: Problem) -> bool:
-    """Whether there are so many nodes that a descent from nothing takes long and ends high."""
-    return problem.law.logistic and problem.dyads.n > SEARCH.effort.hundreds
-
-
 def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
     """The state with what is born at a lower temperature and a lower price of communities.
 
@@ -163,7 +157,7 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
     """
     if task.state is not None:
         return copy_state(task.state)
-    if begins_covered(problem) and may_cover(problem, recipe, task):
+    if is_of_many(problem) and may_cover(problem, recipe, task):
         return covering_state(problem, recipe, rng)
     size = recipe.n_communities
     if size is None:

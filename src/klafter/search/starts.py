@@ -33,20 +33,25 @@ def partition(problem: Problem, rng) -> np.ndarray:
     so that searches from nothing hardly visit it.
     """
     n, links = problem.dyads.n, problem.dyads.links_out
-    low, high = resolutions(n)
+    low, high = resolutions(problem)
     matrix = sparse.csr_array((np.maximum(links.value, 0.0), links.node, links.start), shape=(n, n))
     labels = louvain(matrix + matrix.T, 2.0 ** rng.uniform(low, high), rng)
     sizes = np.bincount(labels)
     return (labels == np.flatnonzero(sizes > 1)[:, None]).astype(np.uint8)
 
 
-def resolutions(n: int) -> tuple[float, float]:
+def is_of_many(problem: Problem) -> bool:
+    """Whether there are so many nodes that a descent from nothing takes long and ends high; measured on 0/1 links."""
+    return problem.law.logistic and problem.dyads.n > SEARCH.effort.hundreds
+
+
+def resolutions(problem: Problem) -> tuple[float, float]:
     """Between which powers of 2 resolutions lie. Of many nodes a descent from a fine partition is short and ends low:
 
     two communities become one for the asking, and one in the place of two is hard to take apart.
     """
     spread = SEARCH.restart.partition_spread
-    return SEARCH.restart.fine_partitions if n > SEARCH.effort.hundreds else (-spread, spread)
+    return SEARCH.restart.fine_partitions if is_of_many(problem) else (-spread, spread)
 
 
 def above_the_mean(problem: Problem) -> Problem:

@@ -58,7 +58,7 @@ class DenseFit(LinkChoice):
     def _recipe(self, n_nodes: int) -> Recipe:
         most = 2**31 if self.max_communities is None else self.max_communities
         max_draws = max(SEARCH.effort.fewest_draws, SEARCH.effort.kept_nodes // n_nodes)
-        n_smooth = _n_sweeps(n_nodes) if self.n_smooth == "auto" else int(self.n_smooth)
+        n_smooth = by_size(n_nodes, SEARCH.effort.sweeps) if self.n_smooth == "auto" else int(self.n_smooth)
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
     def _fit_dense(
@@ -185,12 +185,6 @@ class DenseFit(LinkChoice):
             return []
         draws = [draw for draw in self.draws_ if isinstance(draw, LinearDraw)]
         return [draw.memberships for draw in draws if not self.sociality or np.any(draw.sender)]
-
-
-def _n_sweeps(n_nodes: int) -> int:
-    """Smoothing sweeps of a restart: many nodes, each with its links, average more, and cost more."""
-    effort = SEARCH.effort
-    return min(by_size(n_nodes, effort.sweeps), max(effort.fewest_sweeps, effort.sweep_nodes // n_nodes))
 
 
 def finalists(outcomes: list[Outcome], order: list[int], size: int) -> list[int]:

@@ -33,7 +33,7 @@ FOLDS, REFITTED = 5, 3  # a fifth is hidden, so many times: see benchmarks/blend
 ENOUGH = 400  # hidden links to learn three numbers from
 SWEEPS, FEWEST_SWEEPS = 60, 30
 RESTART_NODES, MOST_RESTARTS = 500, 4  # restarts of a refit times nodes, at most so many of them
-MAX_NONLINKS = 10_000  # of a fold, a sample beyond
+MAX_NONLINKS = 20_000  # of a fold, a sample beyond
 EDGE = 1e-9
 
 
