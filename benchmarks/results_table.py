@@ -381,6 +381,7 @@ TORTURES = {
     "checkpointed fits": "fits with a checkpoint, killed by `kill -9` and called again: the same result, bit by bit",
     "killed writers": "commands ended while they write over a good file: it is whole, and nothing is left behind",
     "graph files": "changed graph files of all formats: read, or refused in a sentence",
+    "guided graph files": "the same, atheris keeping what reaches new lines of the readers",
     "model files": "changed model files, then every method: refused, or an answer",
     "odd graphs": "odd graphs, all models, families and directions: an answer in [0, 1] or a sentence",
     "Dask clusters": "fits on clusters that lose workers, restart, run short of memory: the same answer or a sentence",
@@ -399,6 +400,11 @@ def torture() -> list[str]:
         counts = [part["tried"], part.get("kills"), part["good"], len(part.get("mended", []))]
         cells = ["" if count is None else f"{count:,}" for count in counts]
         lines.append(f"| {words} | {' | '.join(cells)} | {part['memory']:,} MB |")
+    if guided := saved.get("guided graph files"):
+        lines += [
+            "",
+            f"atheris reached {guided['covered']:,} places of the readers in {guided['seconds'] / 60:.0f} minutes.",
+        ]
     clusters = saved.get("Dask clusters", {})
     if clusters.get("kills"):
         restarts, ended = clusters.get("restarts", 0), clusters.get("sentences", 0)

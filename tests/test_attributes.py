@@ -239,7 +239,7 @@ def test_effects_are_recovered_and_predictions_gain(directed):
 @pytest.mark.slow
 def test_attributes_that_explain_nothing_do_no_harm():
     """What is lost by chance correlations differs from graph to graph: its mean is within two standard errors of 0."""
-    losses, quick = [], {**QUICK, "structure": 0.0}
+    losses, quick = [], {**QUICK, "structure": 0.0, "n_init": 6, "n_smooth": 60}
     for seed in range(10):
         graph = people(60, seed, effects=(0.0, 0.0), weight=3.5)
         train, held = kl.split_dyads(graph, fraction=0.2, random_state=seed)
@@ -248,7 +248,7 @@ def test_attributes_that_explain_nothing_do_no_harm():
         assert (np.abs(with_.attribute_effects_["coefficient"]) < 4 * with_.attribute_effects_["standard_error"]).all()
     error = np.std(losses, ddof=1) / np.sqrt(len(losses))
     assert np.mean(losses) < 2 * error
-    assert error < 0.01
+    assert error < 0.003  # few sweeps differ by more from one seed to the next
 
 
 def test_communities_are_what_attributes_do_not_explain():

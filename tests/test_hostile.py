@@ -234,6 +234,18 @@ def test_networks_without_anything_seen(hidden, link):
     assert ((p >= 0) & (p <= 1)).all()
 
 
+def test_huge_counts_are_described_by_no_more_communities_than_nodes():
+    """Each count of 1e9 is known to a hundred-thousandth, and would be worth a community of its own."""
+    graph = load_karate()
+    upper = np.triu(graph.links.toarray()) * np.random.default_rng(0).integers(1, 10**9, (34, 34))
+    begun = time.process_time()
+    model = KLafter(family="poisson", n_init=1, n_smooth=0, max_iter=2, random_state=0)
+    model.fit(graph.replace(links=upper + upper.T))
+    assert model.n_communities_ <= 34
+    assert np.isfinite(model.predict(np.array([[0, 1], [0, 33]]))).all()
+    assert time.process_time() - begun < 60
+
+
 def test_updates_of_a_model_without_communities(tmp_path):
     for link in ("auto", "exposure"):
         graph = klafter.Graph(np.zeros((8, 8)), labels=list("abcdefgh"))

@@ -82,7 +82,7 @@ class KLafter(DenseFit, SparseFit):
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members). Not for link="exposure".
     max_communities : int, optional
-        Most communities to look for. Not for link="exposure".
+        Most communities to look for; by default as many as nodes. Not for link="exposure".
     tol : float
         Relative fall of the score below which a restart has converged.
     max_iter : int

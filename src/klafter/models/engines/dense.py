@@ -56,7 +56,8 @@ class DenseFit(LinkChoice):
         return make_problem(graph, family.law(), priors, sociality=self.sociality, selects=True), unit
 
     def _recipe(self, n_nodes: int) -> Recipe:
-        most = 2**31 if self.max_communities is None else self.max_communities
+        # large counts would have more communities than nodes: each difference of a thousandth is sure
+        most = max(n_nodes, self.n_communities or 0) if self.max_communities is None else self.max_communities
         max_draws = max(SEARCH.effort.fewest_draws, SEARCH.effort.kept_nodes // n_nodes)
         n_smooth = by_size(n_nodes, SEARCH.effort.sweeps) if self.n_smooth == "auto" else int(self.n_smooth)
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)

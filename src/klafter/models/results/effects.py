@@ -6,7 +6,7 @@ Half of what is said comes from the mode of the best cover, with Laplace's error
 
 and half from the sweeps, which draw coefficients along with communities. On planted networks the first alone was too
 sure, the second often too far from 0, and the half was chosen there: ``benchmarks/attributes.py`` measures the mixture
-on networks of the same kind, eight of each, too few to tell 80% from 90%.
+on networks of the same kind, too few to tell 85% from 90%. Sweeps that leave a column out count as 0.
 """
 
 from __future__ import annotations
