@@ -353,5 +353,5 @@ def test_both_engines_say_what_they_will_take(caplog, monkeypatch):
         r"The dense engine on 10,000 nodes will take about \d\.\d hours\. Use link='exposure'", caplog.text
     )
     monkeypatch.setattr("klafter.models.checks.machine_memory", lambda: 10**6)
-    with pytest.raises(MemoryError, match=r"The sparse engine on 100,000 nodes and 500,000 links needs about .*Fewer links take less"):
+    with pytest.raises(MemoryError, match=r"100,000 nodes and 500,000 links needs about .*Fewer links take less"):
         KLafter().fit(large(100_000))
