@@ -51,6 +51,7 @@ class State(NamedTuple):
     size_at_split: np.ndarray  # (K,) int64, its size when a split was last tried
     background: float  # e
     count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times the price of holding 0, 1, 2, ... communities
+    shared: bool = False  # whether nodes share their links among their communities: T_k = sum_i t_i z_ik / m_i
 
     @property
     def strength(self) -> np.ndarray:
@@ -58,7 +59,7 @@ class State(NamedTuple):
         return self.affinities.strength
 
 
-ARRAYS = [name for name in State._fields if name not in ("affinities", "background")]
+ARRAYS = [name for name in State._fields if name not in ("affinities", "background", "shared")]
 
 
 def as_problem(
