@@ -13,7 +13,7 @@ from klafter.datasets import make_lfr, make_overlapping
 from klafter.evaluation import community_measures
 from klafter.graph import Graph
 from klafter.search.sparse.affinities import as_affinities
-from klafter.search.sparse.kernels.sharing import shared_rows
+from klafter.search.sparse.kernels.shared_rows import shared_rows
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.share import deaths, in_shares, judged_rows, room_for, with_shares, without_shares
 from klafter.search.sparse.score import score
@@ -61,7 +61,8 @@ def test_the_fall_that_rows_tell_is_the_fall_of_the_objective(seed, directed, co
     for least in (0, 1):
         before = judged_rows(problem, state, pool, learned)
         fall, changed = shared_rows(open_workspace(problem, state), order, least, room_for(problem, state, learned))
-        assert changed > 0 and (least == 1 or fall > 0)
+        assert changed > 0
+        assert least == 1 or fall > 0
         assert before - judged_rows(problem, state, pool, learned) == pytest.approx(fall, rel=1e-9, abs=1e-9)
         z, v = shares_of(state, problem)
         np.testing.assert_array_equal(state.size, z.sum(axis=0))
@@ -79,9 +80,7 @@ def test_the_objective_is_its_sum_over_all_dyads_and_weights_lower_it(directed, 
         seen[i, i + 1] = False
     x = exposures(v, state.strength, state.background, state.send, state.receive)
     loss = dyad_loss(y, x, counts)[seen].sum()
-    without = as_state(
-        problem, sparse.csr_array(z), state.affinities, state.background, state.send, state.receive
-    )
+    without = as_state(problem, sparse.csr_array(z), state.affinities, state.background, state.send, state.receive)
     other = dyad_loss(y, exposures(z, state.strength, state.background, state.send, state.receive), counts)[seen].sum()
     assert objective(problem, state) - objective(problem, without) == pytest.approx(loss - other, rel=1e-9)
     values = [objective(problem, state)]
@@ -119,7 +118,8 @@ def test_there_and_back_the_cover_is_the_same_and_a_useless_community_ends():
     np.testing.assert_allclose(back.send_sum, z.T @ back.send)
     value = score(problem, there, pool, counts=True)
     fewer, made = deaths(problem, copy_state(there), value, rng, pool, counts=True)
-    assert made >= 1 and len(fewer.size) < z.shape[1]
+    assert made >= 1
+    assert len(fewer.size) < z.shape[1]
     assert score(problem, fewer, pool, counts=True) < value
 
 
@@ -131,12 +131,14 @@ def shared():
 
 
 def test_nodes_of_an_lfr_graph_share_their_links_and_those_of_planted_graphs_do_not(shared):
-    graph, truth, model = shared
-    assert model.links_shared_ and model.point_.shared
+    _graph, truth, model = shared
+    assert model.links_shared_
+    assert model.point_.shared
     assert community_measures(truth.communities(), model.communities(), n_nodes=300)["onmi"] > 0.8
     planted, _ = make_overlapping(300, mean_degree=16, community_size=40, memberships=(1, 2), random_state=0)
     other = KLafter(link="exposure", n_init=1, random_state=0, n_jobs=1).fit(planted)
-    assert not other.links_shared_ and not other.point_.shared
+    assert not other.links_shared_
+    assert not other.point_.shared
 
 
 def test_a_model_with_shared_links_predicts_saves_grows_and_has_levels(shared, tmp_path):
@@ -154,10 +156,12 @@ def test_a_model_with_shared_links_predicts_saves_grows_and_has_levels(shared, t
     assert total == pytest.approx(x[0, 1])
     model.save(tmp_path / "model.klafter")
     again = kl.load(tmp_path / "model.klafter")
-    assert again.links_shared_ is True and again.point_.shared is True
+    assert again.links_shared_ is True
+    assert again.point_.shared is True
     np.testing.assert_array_equal(again.predict_proba(pairs), model.predict_proba(pairs))
     levels = model.levels()
-    assert levels[0].score == model.objective_ and len(levels) == model.n_communities_
+    assert levels[0].score == model.objective_
+    assert len(levels) == model.n_communities_
     near = graph.links[[7]].indices.tolist()
     assert (model.place(near).memberships & model.memberships_.toarray()[near].any(axis=0)).any()
     warm = KLafter(link="exposure", n_init=1, random_state=0, warm_start=True, n_jobs=1)

@@ -159,7 +159,9 @@ def exposure_sums(draw: ExposureDraw) -> Exposure:
     z = draw.loadings
     sides = (np.asarray(draw.receive), np.asarray(draw.send))
     total = (float(sides[0].sum()), float(sides[1].sum()))
-    return Exposure(total, (np.asarray(z.T @ sides[0]).ravel(), np.asarray(z.T @ sides[1]).ravel()), _log_odds(draw.memberships))
+    return Exposure(
+        total, (np.asarray(z.T @ sides[0]).ravel(), np.asarray(z.T @ sides[1]).ravel()), _log_odds(draw.memberships)
+    )
 
 
 def exposure_row(

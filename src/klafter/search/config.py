@@ -136,8 +136,9 @@ class Sparse:
     anneal_links: int = setting(10_000_000, "links of all sweeps of annealing together")
     anneal_sweeps: int = setting(50, "sweeps of an annealing")
     anneal_heat: float = setting(2.0, "its first temperature, in units of T")
+    share_close: float = setting(0.01, "share of the score by which a cover may be behind with shared links at first")
     share_rounds: int = setting(12, "rounds of rows and weights where nodes share their links, at most", 0)
-    share_links: int = setting(2_000_000, "links of all trials to end a community there together", 0)
+    share_deaths: int = setting(2_000_000, "links of the network times communities that are tried to end there", 0)
     combine_rounds: int = setting(2, "times that the best search is given the communities of each other", 0)
 
 

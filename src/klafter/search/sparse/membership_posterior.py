@@ -9,7 +9,7 @@ from scipy import sparse
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.kernels.flips import posterior_rows
-from klafter.search.sparse.kernels.sharing import shared_posterior
+from klafter.search.sparse.kernels.shared_rows import shared_posterior
 from klafter.search.sparse.moves.share import room_for
 from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.workspace import open_workspace

@@ -17,6 +17,7 @@ from klafter.search.progress import Step
 from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score
 from klafter.search.sparse.moves.anneal import with_communities_of
 from klafter.search.sparse.moves.share import can_share, deaths, in_shares, share_links, with_shares
+from klafter.search.sparse.score import score
 from klafter.search.sparse.state import Problem, State
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import weights
@@ -26,11 +27,13 @@ def shared(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequ
     """The searches, the best of them with shared links if its score is lower so."""
     best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
     first, rng, begun = outcomes[best], np.random.default_rng(seed), time.perf_counter()
-    if not SEARCH.sparse.share_rounds:
+    if not SEARCH.sparse.share_rounds or not can_share(first.problem, first.state):
         return outcomes
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+        if not is_close(first, pool):
+            return outcomes
         found = [taken_further(o, rng, pool) for o in outcomes if can_share(o.problem, o.state)]
-        if not found or min(found, key=by_score).score >= first.score:
+        if min(found, key=by_score).score >= first.score:
             return outcomes
         here = put_together(first.problem, sorted(found, key=by_score), rng, pool)
     last = first.history[-1]
@@ -38,6 +41,13 @@ def shared(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequ
     step = Step(last.run, last.step + 1, seconds, here.score, len(here.state.size))
     better = first._replace(state=here.state, score=here.score, counts=here.counts, history=[*first.history, step])
     return [better if r == best else outcome for r, outcome in enumerate(outcomes)]
+
+
+def is_close(outcome: Outcome, pool: ThreadPool) -> bool:
+    """Whether the score of the same cover with shared links is lower, or hardly higher."""
+    state = with_shares(outcome.problem, outcome.state, pool)
+    value = score(outcome.problem, state, pool, counts=outcome.counts)
+    return value < outcome.score + SEARCH.sparse.share_close * abs(outcome.score)
 
 
 def taken_further(outcome: Outcome, rng, pool: ThreadPool) -> ScoredState:
@@ -49,7 +59,7 @@ def taken_further(outcome: Outcome, rng, pool: ThreadPool) -> ScoredState:
 def put_together(problem: Problem, found: list[ScoredState], rng, pool: ThreadPool) -> ScoredState:
     """The best, with the communities of each of the others as far as these lower the score."""
     here = without_useless(problem, found[0], rng, pool)
-    for other in found[1:] * SEARCH.sparse.combine_rounds:
+    for other in found[1:]:
         both = joined(problem, here.state, other.state, pool)
         there = ScoredState(*share_links(problem, both, rng, pool, counts=here.counts), here.counts)
         here = min(here, without_useless(problem, there, rng, pool), key=by_score)

@@ -13,7 +13,7 @@ import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, LEAST_FALL, check_claim
-from klafter.search.sparse.kernels.sharing import Room, shared_rows, sharing_room
+from klafter.search.sparse.kernels.shared_rows import Room, shared_rows, sharing_room
 from klafter.search.sparse.score import cover_price, score
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, n_alive, without_empty
 from klafter.search.sparse.threads import ThreadPool
@@ -115,20 +115,14 @@ def judged_rows(problem: Problem, state: State, pool: ThreadPool, counts: bool) 
 
 
 def deaths(problem: Problem, state: State, value: float, rng, pool: ThreadPool, *, counts: bool) -> tuple[State, int]:
-    """End communities whose members do without them: the smallest first, each if the score is lower; how many ended."""
-    made, tried = 0, n_trials(problem)
+    """End communities whose members do without them, small ones first, each if the score falls; how many ended."""
+    made, tried = 0, SEARCH.sparse.share_deaths // max(len(problem.node) // 2, 1)
     for k in np.argsort(state.size, kind="stable")[:tried]:
-        trial = without_one(problem, state, k, rng, counts)
-        trial = weights(problem, trial, pool, rounds=1)
+        trial = weights(problem, without_one(problem, state, k, rng, counts), pool, rounds=1)
         there = score(problem, trial, pool, counts=counts)
         if there < value - LEAST_FALL:
             state, value, made = trial, there, made + 1
     return without_empty(state), made
-
-
-def n_trials(problem: Problem) -> int:
-    """How many communities may be tried, by a limit on the work."""
-    return SEARCH.sparse.share_links // max(len(problem.node) // 2, 1)
 
 
 def without_one(problem: Problem, state: State, k: int, rng, counts: bool) -> State:
