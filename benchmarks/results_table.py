@@ -434,13 +434,11 @@ def shared_links() -> list[str]:
         lines.append(f"| {name} | {len(own)} | " + " | ".join(cells) + f" | {sum(row['shared'] for row in own)} |")
     real = [row for row in rows if "n_init" in row]
     if real:
-        chosen = [row["network"] for row in real if row["shared"]]
+        chosen = ", ".join(row["network"] for row in real if row["shared"]) or "none"
         cost = max(row["cpu_of_asking"] / row["cpu_seconds"] for row in real)
-        told = f"on {', '.join(chosen)}" if chosen else "on none"
-        lines += [
-            "",
-            f'Real networks ({", ".join(row["network"] for row in real)}; one search, `link="exposure"`): chosen {told}; asking takes at most {cost:.1%} of a fit.',
-        ]
+        networks = ", ".join(row["network"] for row in real)
+        told = f'(one search, `link="exposure"`): chosen on {chosen}; to ask takes at most {cost:.1%} of a fit.'
+        lines += ["", f"Real networks, {networks} {told}"]
     return [*lines, "", f"`{saved['command']}`", ""]
 
 

@@ -15,6 +15,7 @@ from numba.experimental import structref
 
 from klafter.jit.decorators import bare, kernel
 from klafter.jit.structs import define_reference
+from klafter.search.sparse.kernels.flips import CLIP, FAINT
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
     at_least,
@@ -28,9 +29,7 @@ from klafter.search.sparse.kernels.links import (
 from klafter.search.sparse.kernels.row_reset import list_communities
 from klafter.search.sparse.kernels.sharing import share
 
-FAINT = 1e-3  # a probability below this is left out
-CLIP = 50.0  # of log odds: beyond it exp says 0 or 1
-PATIENCE = 4  # sizes in a row that lower the row no further before larger ones are given up
+WORSE_SIZES = 4  # sizes in a row that lower the row no further before larger ones are given up
 ROOM = (
     "which", "rate", "price", "member",  # communities that are tried: number, P_k, price of joining, whether i is in it
     "reach",  # (community, link) w_k s_j z_jk
@@ -224,7 +223,7 @@ def best_set(ws, i, number, least, room):
             copy_marks(room.best, room.joined, number)
         in_vain = 0 if value < low else in_vain + 1
         low = min(low, value) if size > 0 else math.inf  # a single one may be worse than none, and several better
-        if in_vain >= PATIENCE:
+        if in_vain >= WORSE_SIZES:
             break
     return here - lowest if lowest < math.inf else 0.0
 

@@ -20,7 +20,7 @@ from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import new_affinities, objective, prices, totals, weights
 from klafter.search.sparse.workspace import open_workspace
 
-FITTING = 10  # steps of all weights from those of the other model
+FOLLOWING = 10  # steps of all weights from those of the other model
 
 
 def can_share(problem: Problem, state: State) -> bool:
@@ -34,7 +34,7 @@ def with_shares(problem: Problem, state: State, pool: ThreadPool) -> State:
     state = in_shares(problem, state)
     sums = totals(problem, state, pool)
     state = new_affinities(state, sums._replace(credit=expected.credit))
-    return weights(problem, state, pool, rounds=FITTING)
+    return weights(problem, state, pool, rounds=FOLLOWING)
 
 
 def without_shares(problem: Problem, state: State, pool: ThreadPool) -> State:
@@ -44,7 +44,7 @@ def without_shares(problem: Problem, state: State, pool: ThreadPool) -> State:
     plain = as_state(
         problem, memberships(problem, state), state.affinities, state.background, state.send, state.receive
     )
-    return weights(problem, plain, pool, rounds=FITTING)
+    return weights(problem, plain, pool, rounds=FOLLOWING)
 
 
 def in_shares(problem: Problem, state: State) -> State:
