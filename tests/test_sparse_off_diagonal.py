@@ -135,7 +135,7 @@ def test_an_exchange_gains_what_the_objective_falls(directed, counts, seed):
         nodes = concerned(state, inside, out) if out else rng.choice(problem.n, 7, replace=False).astype(np.int32)
         z, w = rng.random((columns, len(nodes))) < 0.6, rng.gamma(2, 0.5, columns)
         gain = exchange_gain(problem, state, nodes, np.array(out, np.int64), z, w, 3, local)
-        exchange = propose("merge", problem, state, out, nodes, z, w, ThreadPool(1), 0)
+        exchange = propose("merge", problem, state, out, nodes, z, w, ThreadPool(1), rounds=0)
         trial = with_slots(copy_state(state), columns)
         trial = without_empty(carry_out(problem, trial, exchange, len(state.size) + np.arange(columns)))
         assert gain == pytest.approx(before - slow_objective(graph, problem, trial), abs=1e-9)

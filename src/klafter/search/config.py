@@ -120,6 +120,8 @@ class Sparse:
     partners: int = setting(4, "communities that share the members of one that is given up", 0)
     uneven: int = setting(8, "times the smaller beyond which a large community is not merged with it")
     large: int = setting(600, "members of such a large community")
+    merge_hope: float = setting(50.0, "nats that rounds after the first may bring to a merge", 1e300)
+    merge_from: float = setting(0.01, "share of the objective below which a step's fall must be before merges", 1.0)
     merge_all: int = setting(300, "communities beyond which only those that changed are merged again")
     split_edge: float = setting(0.54, "eigenvalue for a split, in units of that of a random graph")
     split_certain: float = setting(0.485, "eigenvalue that is enough for a split")

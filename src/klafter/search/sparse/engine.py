@@ -11,6 +11,7 @@ diagonal until these gain no more; then off-diagonal affinities are added where 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -74,10 +75,8 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     state = weights(problem, flip_sweep(problem, without_empty(state), pool), pool)
     state, more = resets(problem, state, pool)
     state, made = weights(problem, state, pool) if more else state, made + more
-    local = len(state.size) > SEARCH.sparse.merge_all
-    for move in (partial(merges, local=local), partial(reassigns, local=local), deaths, splits):
-        state, more = move(problem, state, pool)
-        state, made = without_empty(state), made + more
+    state, more = rearrange(problem, state, before, pool)
+    made += more
     state = weights(problem, flip_sweep(problem, state, pool), pool) if made else state
     value = objective(problem, state, pool)
     if (
@@ -87,6 +86,33 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     ):
         return state
     return perturb(problem, state, rng, pool)
+
+
+def rearrange(problem: Problem, state: State, before: float, pool: ThreadPool) -> tuple[State, int]:
+    """Merges, reassignments, deaths and splits; returns how many were made.
+
+    Of many communities those that did not change are left alone, and splits come first: as long as the objective falls
+    by much from where it was ``before``, merges would mostly be tried in vain.
+    """
+    if len(state.size) <= SEARCH.sparse.merge_all:
+        return in_turn((merges, reassigns, deaths, splits), problem, state, pool)
+    state, made = in_turn([splits], problem, state, pool)
+    value, near = objective(problem, state, pool), partial(reassigns, local=True)
+    if before - value > SEARCH.sparse.merge_from * abs(value):
+        state, more = in_turn((near, deaths), problem, state, pool)
+    else:
+        state, more = in_turn((partial(merges, local=True), near, deaths), problem, state, pool)
+        state.size_at_merge[:] = state.size
+    return state, made + more
+
+
+def in_turn(moves: Sequence[Callable], problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
+    """Moves one after the other; returns how many were made."""
+    made = 0
+    for move in moves:
+        state, more = move(problem, state, pool)
+        state, made = without_empty(state), made + more
+    return state, made
 
 
 def or_nothing(problem: Problem, state: State, pool: ThreadPool) -> State:

@@ -14,12 +14,8 @@ from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
 from klafter.search.sparse.affinities import n_off_diagonal, off_diagonal_pairs, partners, touching, without_pairs_of
 from klafter.search.sparse.kernels.exchange import (
-    Subgraph,
     apply_exchange,
-    cut_subgraph,
-    subgraph_flips,
-    subgraph_loss,
-    subgraph_weights,
+    improve_exchange,
 )
 from klafter.search.sparse.kernels.off_diagonal import pairs_between
 from klafter.search.sparse.state import Problem, State, members, n_alive, with_slots
@@ -75,28 +71,33 @@ def own_local(problem: Problem, pool: ThreadPool) -> np.ndarray:
 
 
 def propose(
-    move: str, problem, state, out, nodes, z, w, pool: ThreadPool, rounds: int = SEARCH.sparse.exchange_rounds
+    move: str,
+    problem,
+    state,
+    out,
+    nodes,
+    z,
+    w,
+    pool: ThreadPool,
+    *,
+    rounds: int = SEARCH.sparse.exchange_rounds,
+    hope: float = np.inf,
 ) -> Exchange:
     """An exchange whose columns and strengths are improved in place; of no gain if a column has less than two nodes."""
     out = np.array(out, np.int64)
-    gain = exchange_gain(problem, state, nodes, out, z, w, rounds, own_local(problem, pool))
+    gain = exchange_gain(problem, state, nodes, out, z, w, rounds, own_local(problem, pool), hope=hope)
     return Exchange(move, -1.0 if (z.sum(axis=1) < 2).any() else gain, out, nodes, z, w)
 
 
-def exchange_gain(problem: Problem, state: State, nodes, out, z, w, rounds: int, local: np.ndarray) -> float:
-    """The gain of giving up ``out`` for columns z (q, m) of strengths w on ``nodes``, first improved in place."""
+def exchange_gain(
+    problem: Problem, state: State, nodes, out, z, w, rounds: int, local: np.ndarray, *, hope: float = np.inf
+) -> float:
+    """The gain of giving up ``out`` for columns z (q, m) of strengths w on ``nodes``, first improved in place.
+
+    One that loses more than ``hope`` after a round is improved no further.
+    """
     ws = open_workspace(problem, state)
-    subgraph, old, free_slots = cut(ws, problem, state, nodes, out, local)
-    before = subgraph_loss(ws, nodes, subgraph, True, old, state.strength[out])
-    for column in z:
-        column &= free_slots > 0
-        free_slots -= column
-    for turn in range(rounds):
-        for _ in range(4 if turn == 0 else 1):  # strengths that fit the columns before any flip
-            subgraph_weights(ws, nodes, subgraph, z, w)
-        if subgraph_flips(ws, nodes, subgraph, z, w) == 0 and turn > 2:
-            break
-    gain = before - subgraph_loss(ws, nodes, subgraph, False, z, w)
+    gain = improve_exchange(ws, nodes, out, z, w, rounds, hope, local)
     return gain if state.affinities.diagonal else gain + off_diagonal_gain(ws, problem, state, nodes, out, z)
 
 
@@ -114,27 +115,11 @@ def off_diagonal_gain(ws: Workspace, problem: Problem, state: State, nodes, out,
     return gain - (stay - np.count_nonzero(affinities.value[ends] > 0)) * off_diagonal_price(problem, after)
 
 
-def cut(ws: Workspace, problem: Problem, state: State, nodes, out, local) -> tuple[Subgraph, np.ndarray, np.ndarray]:
-    """The subgraph without ``out``, the columns of these, and how many communities more each node may join."""
-    number = problem.start[nodes + 1] - problem.start[nodes]
-    links = int(number.sum())
-    hidden = int((problem.hidden_start[nodes + 1] - problem.hidden_start[nodes]).sum())
-    old, free_slots, gone = (
-        np.zeros((len(out), len(nodes)), bool),
-        number - state.held[nodes],
-        np.zeros(len(state.size), bool),
-    )
-    gone[out] = True
-    subgraph = cut_subgraph(ws, nodes, out, gone, local, old, free_slots, links, hidden)
-    free_slots += old.sum(axis=0)
-    return subgraph, old, free_slots
-
-
 def carry_out(problem: Problem, state: State, exchange: Exchange, into: np.ndarray) -> State:
     """Give up ``out``; the columns become communities ``into``."""
     nodes, out = exchange.nodes, exchange.out
     apply_exchange(open_workspace(problem, state), nodes, out, into, exchange.z, exchange.w)
-    state.size_at_split[into] = 0
+    state.size_at_split[into], state.size_at_merge[into] = 0, 0
     if state.affinities.diagonal or not len(out):
         return state
     return state._replace(affinities=without_pairs_of(state.affinities, out))

@@ -25,8 +25,8 @@ from scipy.special import gammaln
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.affinities import Affinities, as_affinities, is_directed, off_diagonal_pairs
-from klafter.search.sparse.exchange import Exchange, carry_out, cut, off_diagonal_gain, own_local
-from klafter.search.sparse.kernels.exchange import subgraph_loss, subgraph_weights
+from klafter.search.sparse.exchange import Exchange, carry_out, off_diagonal_gain, own_local
+from klafter.search.sparse.kernels.exchange import cut_subgraph, subgraph_loss, subgraph_weights
 from klafter.search.sparse.score import LOG_2_PI, score
 from klafter.search.sparse.state import Problem, State, copy_state, members, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
@@ -203,7 +203,7 @@ def propose_union(
     """Two communities as one of the affinity that fits, and what that does to the score, other weights unchanged."""
     out, ws = np.array(pair, np.int64), open_workspace(problem, state)
     nodes = np.union1d(inside[pair[0]], inside[pair[1]]).astype(np.int32)
-    subgraph, old, _ = cut(ws, problem, state, nodes, out, own_local(problem, pool))
+    subgraph, old = cut_subgraph(ws, nodes, out, own_local(problem, pool))
     z, w = np.ones((1, len(nodes)), bool), np.array([state.strength[out].max()])
     gain = subgraph_loss(ws, nodes, subgraph, True, old, state.strength[out])
     for _ in range(FITTING):

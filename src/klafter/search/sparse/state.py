@@ -49,6 +49,7 @@ class State(NamedTuple):
     receive_sum: np.ndarray  # (K,) R_k = sum_i r_i z_ik
     affinities: Affinities  # L
     size_at_split: np.ndarray  # (K,) int64, its size when a split was last tried
+    size_at_merge: np.ndarray  # (K,) int64, its size when merges with it were last tried
     background: float  # e
     count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times the price of holding 0, 1, 2, ... communities
     shared: bool = False  # whether nodes share their links among their communities: T_k = sum_i t_i z_ik / m_i
@@ -134,7 +135,8 @@ def empty_state(problem: Problem, n_links: float | None = None) -> State:
     none, no_nodes = np.zeros(0), np.zeros(0, np.int64)
     return State(
         np.zeros(problem.start[-1] + 1, np.int32), np.zeros(n, np.int32), *one_way(problem, np.ones(n), np.ones(n)),
-        no_nodes, none, none.copy(), as_affinities(none), no_nodes.copy(), float(max(background, 1e-300)),
+        no_nodes, none, none.copy(), as_affinities(none), no_nodes.copy(), no_nodes.copy(),
+        float(max(background, 1e-300)),
     )  # fmt: skip
 
 
@@ -156,7 +158,7 @@ def as_state(problem: Problem, z: sparse.csr_array, affinities: Affinities, back
     # of no memberships at all, bincount gives integers, whatever the weights
     send_sum, receive_sum = (np.bincount(kept, t[owner], z.shape[1]).astype(float) for t in (send, receive))
     return State(
-        member, held, send, receive, size, send_sum, receive_sum, copy_affinities(affinities), size.copy(),
+        member, held, send, receive, size, send_sum, receive_sum, copy_affinities(affinities), size.copy(), size.copy(),
         float(background),
     )  # fmt: skip
 
@@ -164,6 +166,11 @@ def as_state(problem: Problem, z: sparse.csr_array, affinities: Affinities, back
 def changed_since_split(state: State) -> np.ndarray:
     """Whether each community changed since a split of it was last tried."""
     return state.size != state.size_at_split
+
+
+def changed_since_merge(state: State) -> np.ndarray:
+    """Whether each community changed since merges with it were last tried."""
+    return state.size != state.size_at_merge
 
 
 def copy_state(state: State) -> State:
@@ -190,7 +197,7 @@ def without_empty(state: State) -> State:
 
 
 def _by_community(state: State, change, affinities: Affinities) -> State:
-    names = ("size", "send_sum", "receive_sum", "size_at_split")
+    names = ("size", "send_sum", "receive_sum", "size_at_split", "size_at_merge")
     return state._replace(**{name: change(getattr(state, name)) for name in names}, affinities=affinities)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from klafter.jit.decorators import bare, inlined, kernel
+from klafter.jit.decorators import bare, inner, kernel
 from klafter.jit.structs import define_reference
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
@@ -40,7 +40,7 @@ SUBGRAPH = (
     "base_before",  # u without their strengths, but with their off-diagonal affinities
     "value",  # y
     "hidden_start", "hidden_node", "hidden_factor",
-    "free_slots",  # new communities each node may join
+    "free_slots",  # (m,) new communities each node may join
 )  # fmt: skip
 
 
@@ -75,26 +75,34 @@ def add_row_effect_without(ws, i, gone, across, out, into):
 
 
 @kernel
-def cut_subgraph(ws, nodes, out, gone, local, old, free_slots, links, hidden):
-    """The subgraph of ``nodes`` without communities ``out``; the columns of these go to ``old`` (q, m).
+def cut_subgraph(ws, nodes, out, local):
+    """The subgraph of ``nodes`` without communities ``out``, and the columns of these (q, m).
 
-    ``gone`` is (K,), true for ``out``; ``local`` is (n,), -1 everywhere before and after. ``links`` and ``hidden`` are
-    the most entries there may be.
+    ``local`` is (n,), -1 everywhere before and after.
     """
-    start, node, hidden_node = ws.start, ws.node, ws.hidden_node
+    start, node, hidden_node, links, hidden = ws.start, ws.node, ws.hidden_node, np.int64(0), np.int64(0)
+    gone, old = np.zeros(len(ws.size), np.bool_), np.zeros((len(out), len(nodes)), np.bool_)
+    free_slots = np.zeros(len(nodes), np.int64)
+    for c in range(len(out)):
+        gone[out[c]] = True
+    for v in range(len(nodes)):
+        i = np.int64(nodes[v])
+        local[i] = v
+        links += start[i + 1] - start[i]
+        hidden += ws.hidden_start[i + 1] - ws.hidden_start[i]
     near, factor, base, value = np.zeros(links, np.int64), np.empty(links), np.empty(links), np.empty(links)
     before = base if ws.diagonal else np.empty(links)
     hidden_near, hidden_a = np.zeros(hidden, np.int64), np.empty(hidden)
     stop, hidden_stop = np.zeros(len(nodes) + 1, np.int64), np.zeros(len(nodes) + 1, np.int64)
     as_source = np.zeros(len(ws.size))
     as_target = as_source if is_symmetric(ws) else np.zeros(len(ws.size))
-    for v in range(len(nodes)):
-        local[nodes[v]] = v
     at, hidden_at = 0, 0
     for v in range(len(nodes)):
         i = np.int64(nodes[v])
+        free_slots[v] = start[i + 1] - start[i] - ws.held[i]
         for c in range(len(out)):
             old[c, v] = holds(ws, i, out[c])
+            free_slots[v] += old[c, v]
         for across in range(1 if ws.diagonal else 2):
             add_row_effect_without(ws, i, gone, across == 1, as_source, as_target)
             at = stop[v]
@@ -119,7 +127,7 @@ def cut_subgraph(ws, nodes, out, gone, local, old, free_slots, links, hidden):
         hidden_stop[v + 1] = hidden_at
     for v in range(len(nodes)):
         local[nodes[v]] = -1
-    return Subgraph(stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, free_slots)
+    return Subgraph(stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, free_slots), old
 
 
 @bare
@@ -138,14 +146,24 @@ def subgraph_pairs(ws, nodes, subgraph, z, c):
     return ws.pair_weight * (send_sum * receive_sum - own) - hidden, size
 
 
-@inlined
-def added_strength(z, w, v, j):
-    """What the new columns add to u of nodes v and j of the subgraph."""
-    u = 0.0
+@inner
+def as_bits(z):
+    """The columns of each node as bits of one number, so that those of two nodes are compared at once."""
+    bits = np.zeros(z.shape[1], np.int64)
+    for c in range(z.shape[0]):
+        for v in range(z.shape[1]):
+            bits[v] |= np.int64(z[c, v]) << c
+    return bits
+
+
+@inner
+def summed_strengths(w):
+    """What the new columns add to u of two nodes, by the bits that these have in common."""
+    sums = np.zeros(1 << len(w))
     for c in range(len(w)):
-        if z[c, v] and z[c, j]:
-            u += w[c]
-    return u
+        for some in range(1 << c):
+            sums[some | (1 << c)] = sums[some] + w[c]
+    return sums
 
 
 @kernel
@@ -153,11 +171,12 @@ def subgraph_loss(ws, nodes, subgraph, before, z, w):
     """-sum_links h(y, a (u + sum_c w_c z_ic z_jc)) + sum_c [w_c P_c + price(S_c)], u as it is before or after."""
     base = subgraph.base_before if before else subgraph.base
     start, node, factor, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.value
-    loss, counts = 0.0, ws.counts
+    loss, counts, bits, added = 0.0, ws.counts, as_bits(z), summed_strengths(w)
     for v in range(len(nodes)):
         for p in range(start[v], start[v + 1]):
-            x = factor[p] * (base[p] + added_strength(z, w, v, node[p]))
-            loss -= 0.5 * link_term(counts, value[p], x, link_mean(counts, x))
+            if node[p] > v:
+                x = factor[p] * (base[p] + added[bits[v] & bits[node[p]]])
+                loss -= link_term(counts, value[p], x, link_mean(counts, x))
     for c in range(len(w)):
         pairs, size = subgraph_pairs(ws, nodes, subgraph, z, c)
         loss += w[c] * pairs + price(ws, size)
@@ -168,21 +187,24 @@ def subgraph_loss(ws, nodes, subgraph, before, z, w):
 def subgraph_weights(ws, nodes, subgraph, z, w):
     """w_c <- sum_{links in c} m_ij w_c / u_ij / P_c."""
     start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
-    credit, counts = np.zeros(len(w)), ws.counts
+    bits, added, counts = as_bits(z), summed_strengths(w), ws.counts
+    credit = np.zeros(len(added))
     for v in range(len(nodes)):
-        for p in range(start[v], start[v + 1]):
-            u = added_strength(z, w, v, node[p])
-            if u > 0.0:
-                u += base[p]
-                x = factor[p] * u
-                share = 0.5 * expected_count(counts, value[p], x, link_mean(counts, x)) / u
-                for c in range(len(w)):
-                    if z[c, v] and z[c, node[p]]:
-                        credit[c] += share * w[c]
+        if bits[v] != 0:
+            for p in range(start[v], start[v + 1]):
+                both = bits[v] & bits[node[p]] if node[p] > v else 0
+                if both != 0:
+                    u = added[both] + base[p]
+                    x = factor[p] * u
+                    credit[both] += expected_count(counts, value[p], x, link_mean(counts, x)) / u
     for c in range(len(w)):
         pairs, _ = subgraph_pairs(ws, nodes, subgraph, z, c)
         if pairs > 0.0:
-            w[c] = credit[c] / pairs
+            total = 0.0
+            for both in range(len(credit)):
+                if (both >> c) & 1:
+                    total += credit[both]
+            w[c] *= total / pairs
 
 
 @kernel
@@ -196,9 +218,9 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
         subgraph.hidden_factor,
         subgraph.free_slots,
     )
-    flips = 0
+    flips, bits, added = 0, as_bits(z), summed_strengths(w)
     for c in range(len(w)):
-        size, send_sum, receive_sum = 0, 0.0, 0.0
+        size, send_sum, receive_sum, bit = 0, 0.0, 0.0, 1 << c
         for v in range(len(nodes)):
             if z[c, v]:
                 size += 1
@@ -211,9 +233,9 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
                 continue
             gain, back = 0.0, 0.0
             for p in range(start[v], start[v + 1]):
-                if z[c, node[p]]:
+                if bits[node[p]] & bit:
                     a = factor[p]
-                    x = a * (base[p] + added_strength(z, w, v, node[p]))
+                    x = a * (base[p] + added[bits[v] & bits[node[p]]])
                     step = -a * w[c] if inside else a * w[c]
                     gain += link_change(counts, value[p], x, link_mean(counts, x), step)
             for p in range(hidden_start[v], hidden_start[v + 1]):
@@ -225,10 +247,40 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
             if gain > ENOUGH:
                 d = -1 if inside else 1
                 z[c, v] = not inside
+                bits[v] ^= bit
                 free_slots[v] -= d
                 size, send_sum, receive_sum = size + d, send_sum + d * t, receive_sum + d * r
                 flips += 1
     return flips
+
+
+@kernel
+def improve_exchange(ws, nodes, out, z, w, rounds, hope, local):
+    """Improve columns z (q, m) of strengths w in place; returns what they gain in the place of ``out``, links and
+    prices of communities.
+
+    Flips come after strengths that fit the columns. Where one round leaves a loss of more than ``hope``, the rest is
+    left out.
+    """
+    subgraph, old = cut_subgraph(ws, nodes, out, local)
+    strength = np.empty(len(out))
+    for c in range(len(out)):
+        strength[c] = ws.strength[out[c]]
+    before = subgraph_loss(ws, nodes, subgraph, True, old, strength)
+    free_slots = subgraph.free_slots
+    for c in range(len(w)):
+        for v in range(len(nodes)):
+            z[c, v] = z[c, v] and free_slots[v] > 0
+            free_slots[v] -= z[c, v]
+    for turn in range(rounds):
+        for _ in range(4 if turn == 0 else 1):
+            subgraph_weights(ws, nodes, subgraph, z, w)
+        flips = subgraph_flips(ws, nodes, subgraph, z, w)
+        if turn == 0 and before - subgraph_loss(ws, nodes, subgraph, False, z, w) < -hope:
+            break
+        if flips == 0 and turn > 2:
+            break
+    return before - subgraph_loss(ws, nodes, subgraph, False, z, w)
 
 
 @kernel

@@ -38,5 +38,6 @@ def mark_changed(problem: Problem, state: State, nodes: np.ndarray) -> State:
     """Mark the communities in which many links changed, so that moves consider them."""
     ends = np.zeros(problem.n)
     ends[nodes] = 1.0
-    state.size_at_split[memberships(problem, state).T @ ends > SEARCH.sparse.changed_ends * state.size] = 0
+    changed = memberships(problem, state).T @ ends > SEARCH.sparse.changed_ends * state.size
+    state.size_at_split[changed], state.size_at_merge[changed] = 0, 0
     return state

@@ -31,7 +31,7 @@ def death_proposals(problem: Problem, state: State, pool: ThreadPool, local: boo
 def death_proposal(problem: Problem, state: State, inside: Members, k: int, pool: ThreadPool) -> Exchange:
     """Nothing for a community."""
     nodes = concerned(state, inside, [k])
-    return propose("death", problem, state, [k], nodes, np.zeros((0, len(nodes)), bool), np.zeros(0), pool, 0)
+    return propose("death", problem, state, [k], nodes, np.zeros((0, len(nodes)), bool), np.zeros(0), pool, rounds=0)
 
 
 def without_communities(problem: Problem, state: State, some: np.ndarray) -> State:

@@ -1,13 +1,13 @@
 """Merges of communities that overlap, and reassignment of the members of one to others.
 
-With ``local`` only communities that changed since a split of them was last tried are looked at.
+With ``local`` only communities that changed since merges with them were last tried are looked at.
 """
 
 import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose
-from klafter.search.sparse.state import Problem, State, changed_since_split, memberships
+from klafter.search.sparse.state import Problem, State, changed_since_merge, memberships
 from klafter.search.sparse.threads import ThreadPool
 
 
@@ -24,7 +24,8 @@ def merge_proposal(
     """One community for two."""
     nodes = concerned(state, inside, pair)
     z = (inside.among(nodes, pair[0]) | inside.among(nodes, pair[1]))[None, :]
-    return propose("merge", problem, state, pair, nodes, z, np.array([state.strength[list(pair)].max()]), pool)
+    w, hope = np.array([state.strength[list(pair)].max()]), SEARCH.sparse.merge_hope
+    return propose("merge", problem, state, pair, nodes, z, w, pool, hope=hope)
 
 
 def reassigns(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
@@ -78,6 +79,6 @@ def overlaps(problem: Problem, state: State, local: bool) -> tuple[np.ndarray, n
         & (larger <= np.maximum(SEARCH.sparse.uneven * smaller, SEARCH.sparse.large))
     )
     if local:
-        close &= changed_since_split(state)[common.row] | changed_since_split(state)[common.col]
+        close &= changed_since_merge(state)[common.row] | changed_since_merge(state)[common.col]
     likeliest = np.argsort(-common.data[close] / smaller[close], kind="stable")
     return common.row[close][likeliest], common.col[close][likeliest], common.data[close][likeliest]

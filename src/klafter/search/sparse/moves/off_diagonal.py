@@ -26,6 +26,7 @@ from klafter.search.sparse.weights import objective, off_diagonal_price, weights
 from klafter.search.sparse.workspace import open_workspace
 
 BISECTIONS = 30  # of the interval in which the best affinity lies
+ROWS = 200_000  # of Z at a time in products with all links
 
 
 def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
@@ -107,7 +108,7 @@ def promising(problem: Problem, state: State, responsibility: sparse.csr_array) 
 def across(problem: Problem, state: State, responsibility: sparse.csr_array):
     """Pairs k, l of communities with links that the background explains, the sum of rho over these, and P_kl."""
     z = memberships(problem, state)
-    found = sparse.coo_array(z.T @ (responsibility.astype(float) @ z))
+    found = sparse.coo_array(credit_between(z, responsibility))
     apart = found.row != found.col if problem.pair_weight == 1.0 else found.row < found.col
     k, l, count = found.row[apart], found.col[apart], found.data[apart]
     pairs = state.send_sum[k] * state.receive_sum[l]
@@ -116,6 +117,16 @@ def across(problem: Problem, state: State, responsibility: sparse.csr_array):
         gone = (sparse.diags_array(state.send) @ z).T @ (apart @ (sparse.diags_array(state.receive) @ z))
         pairs = pairs - np.asarray(sparse.csr_array(gone)[k, l]).ravel()
     return k, l, count, pairs
+
+
+def credit_between(z: sparse.csr_array, responsibility: sparse.csr_array) -> sparse.csr_array:
+    """Z' rho Z, some rows at a time: what all nodes have in common with all communities would need a lot of memory."""
+    rows = max(1, int(ROWS / max(z.nnz / max(z.shape[0], 1), 1.0)))
+    total = sparse.csr_array((z.shape[1], z.shape[1]))
+    for low in range(0, z.shape[0], rows):
+        some = slice(low, low + rows)
+        total = total + z[some].T @ (responsibility[some].astype(float) @ z)
+    return sparse.csr_array(total)
 
 
 def link_responsibility(problem: Problem, state: State, pool: ThreadPool) -> sparse.csr_array:

@@ -40,7 +40,7 @@ def reset_factors(problem: Problem, state: State) -> State:
     """The same communities with all degree factors 1; each may be split again."""
     ones = np.ones(problem.n)
     state = as_state(problem, memberships(problem, state), state.affinities, state.background, ones, ones)
-    state.size_at_split[:] = 0
+    state.size_at_split[:], state.size_at_merge[:] = 0, 0
     return state
 
 

@@ -8,11 +8,11 @@ from klafter.search.sparse.exchange import (
     Members,
     accept_exact,
     concerned,
-    cut,
     members_of,
     own_local,
     propose,
 )
+from klafter.search.sparse.kernels.exchange import cut_subgraph
 from klafter.search.sparse.kernels.split_vector import second_vector
 from klafter.search.sparse.state import Problem, State, changed_since_split
 from klafter.search.sparse.threads import ThreadPool
@@ -39,7 +39,7 @@ def split_proposal(problem: Problem, state: State, inside: Members, k: int, pool
     mine, nodes = inside.of(k), concerned(state, inside, [k])
     vector = np.sin(1.0 + np.arange(len(mine)) * 2.399963)  # any start that is not special
     local = own_local(problem, pool)
-    subgraph, _, _ = cut(open_workspace(problem, state), problem, state, mine, np.array([k]), local)
+    subgraph, _ = cut_subgraph(open_workspace(problem, state), mine, np.array([k]), local)
     value, degree = second_vector(subgraph, state.strength[k], vector, POWER_TURNS)
     if value < min(SEARCH.sparse.split_edge / np.sqrt(max(degree, 1e-12)), SEARCH.sparse.split_certain):
         return None
