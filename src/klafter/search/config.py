@@ -161,9 +161,6 @@ class OffDiagonal:
 class Levels:
     """Coarser covers, and which is shown first."""
 
-    apart_gain: float = setting(
-        2.0, "nats a member of the smaller community gains by being shown apart, on average", 0.0
-    )
     all_pairs: int = setting(12, "communities up to which all pairs are tried")
     nearest: int = setting(4, "partners of each that are tried beyond")
     kept: int = setting(2_500_000, "links and memberships of all levels of the sparse engine that are kept")
