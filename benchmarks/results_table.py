@@ -411,6 +411,28 @@ def torture() -> list[str]:
     return [*lines, "", f"Checkpoints that are written at every chance, not once a minute, cost at most {told}."]
 
 
+def level_rules() -> list[str]:
+    """Three rules of the level shown first."""
+    path = RESULTS / "level_rules.json"
+    if not path.exists():
+        return []
+    saved = json.loads(path.read_text())
+    rules = [name for name in saved["rows"][0] if name not in ("network", "seed")]
+    lines = [
+        "Known communities at the level that three rules show first, ONMI and average F1, means over networks:",
+        "",
+    ]
+    lines += ["| networks | fits | " + " | ".join(rules) + " |", "|---|---|" + "---|" * len(rules)]
+    for title, lfr in (("labelled", False), ("LFR, 150 nodes", True)):
+        own = [row for row in saved["rows"] if row["network"].startswith("degree") == lfr]
+        for seed in sorted({row["seed"] for row in own}):
+            some = [row for row in own if row["seed"] == seed]
+            cells = [[sum(row[rule][m] for row in some) / len(some) for m in ("onmi", "f1")] for rule in rules]
+            told = " | ".join(f"{onmi:.3f}, {f1:.3f}" for onmi, f1 in cells)
+            lines.append(f"| {title}, seed {seed} | {len(some)} | {told} |")
+    return [*lines, "", f"`{saved['command']}`", ""]
+
+
 def shared_links() -> list[str]:
     """Communities before and after nodes may share their links."""
     path = RESULTS / "shared_links.json"
@@ -447,6 +469,7 @@ TABLES = {
     "features": features,
     "communities": communities,
     "shared_links": shared_links,
+    "level_rules": level_rules,
     "quality": quality,
     "remaining": remaining,
     "siblings": siblings,

@@ -78,13 +78,21 @@ def near_pairs(state: State) -> list[tuple[int, int]]:
 
 def shown_level(problem: Problem, path: list[Level]) -> int:
     """Which level is shown first."""
-    most = score(problem, fit_weights(problem, empty_state(problem)))
-    largest, sharpest, shown = problem.priors.temperature * np.log(max(problem.dyads.n, 3)), 0.0, 0
-    for t, (here, there) in enumerate(pairwise(path)):
-        if t > 0 and here.score > most:
+    nothing = score(problem, fit_weights(problem, empty_state(problem)))
+    membership = problem.priors.temperature * np.log(max(problem.dyads.n, 2))
+    return sharpest_jump([level.score for level in path], float(membership), nothing)
+
+
+def sharpest_jump(scores: list[float], least: float, most: float) -> int:
+    """The level whose merge raises the score by the highest multiple of any rise before it, or of the ``least``.
+
+    Of levels after the first, those with a score of at most ``most``.
+    """
+    largest, sharpest, shown = least, 0.0, 0
+    for t, (here, there) in enumerate(pairwise(scores)):
+        if t > 0 and here > most:
             break
-        rise = there.score - here.score
-        if rise > sharpest * largest:
-            sharpest, shown = rise / largest, t
-        largest = max(largest, rise)
+        if there - here > sharpest * largest:
+            sharpest, shown = (there - here) / largest, t
+        largest = max(largest, there - here)
     return shown
