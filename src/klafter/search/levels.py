@@ -1,10 +1,10 @@
 """Levels: a cover and the coarser ones that merging its communities leads to, each with its score.
 
 Greedy: of all pairs the one whose merge raises the score least, its members and weights fitted, again and again until
-one community is left. The level that is shown first is the one before the sharpest jump: the next merge raises the score
-by the highest multiple of what any merge before it did, a rise below log N, about what one membership costs, counting as
-that. Where all rises are alike no level stands out, and it is the finest. No level is shown whose score is above that of
-no communities at all.
+one community is left. The level that is shown first is the one before the sharpest jump: the next merge raises the
+score by the highest multiple of what any merge before it did, a rise below log N, about what one membership costs,
+counting as that. Where all rises are alike no level stands out, and it is the finest. No level is shown whose score is
+above that of no communities at all.
 """
 
 from itertools import pairwise
