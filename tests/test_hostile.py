@@ -252,6 +252,21 @@ def test_memory_is_asked_for_before_it_is_taken():
         KLafter(link="logit").fit(graph)
 
 
+def test_the_sparse_engine_says_what_memory_it_takes_and_refuses_too_much(monkeypatch, caplog):
+    from scipy import sparse
+
+    from klafter.models import checks
+    from klafter.models.engines.sparse import state_memory
+
+    graph = klafter.Graph(sparse.csr_array((10_000_000, 10_000_000)))
+    with caplog.at_level("INFO", logger="klafter"):
+        state_memory(graph)
+    assert "A fit of 10,000,000 nodes and 0 links takes about" in caplog.text
+    monkeypatch.setattr(checks, "machine_memory", lambda: 2.0**30)
+    with pytest.raises(MemoryError, match=r"nodes and 0 links needs about . GB of memory; there are 1\. Pass"):
+        KLafter().fit(graph)
+
+
 def test_the_published_algorithm_asks_for_memory_and_two_nodes():
     from scipy import sparse
 

@@ -9,6 +9,7 @@ from klafter import load
 from klafter.datasets import load_karate, make_lfrm
 from klafter.graph import Graph
 from klafter.models import IRM, KLafter
+from klafter.models.results import cover
 from klafter.models.results.names import central_members, name_communities, new_order, reordered
 
 
@@ -113,3 +114,14 @@ def test_an_update_keeps_numbers_and_names():
         model.partial_fit(removed=[tuple(int(v) for v in np.argwhere(graph.links.toarray())[0])])
         assert model.community_names_ == names
         assert all(len(a & b) > len(a | b) / 2 for a, b in zip(members, model.communities()))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_links_inside_communities_are_counted_some_nodes_at_a_time(monkeypatch, directed):
+    rng = np.random.default_rng(0)
+    links = np.triu(rng.random((20, 20)) < 0.4, 1) * 2.0
+    links = links if directed else links + links.T
+    z = (rng.random((20, 4)) < 0.5).astype(float)
+    monkeypatch.setattr(cover, "AT_ONCE", 6)
+    found = cover.inner_degrees(sparse.csr_array(links), sparse.csr_array(z)).toarray()
+    assert (found == z * ((links > 0) @ z)).all()

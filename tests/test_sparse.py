@@ -8,9 +8,11 @@ from scipy import sparse
 from klafter import KLafter
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
-from klafter.search.sparse import engine
+from klafter.search.config import SearchConfig, changed
+from klafter.search.sparse import engine, fit
 from klafter.search.sparse.affinities import as_affinities
-from klafter.search.sparse.exchange import disjoint, in_turns
+from klafter.search.sparse.exchange import disjoint, in_turns, members_of
+from klafter.search.sparse.moves.merge import reassign_proposal
 from klafter.search.sparse.state import as_problem, as_state
 from klafter.search.sparse.threads import ThreadPool
 
@@ -114,3 +116,44 @@ def test_groups_that_share_a_community_take_turns_and_none_is_forgotten():
     assert made == 0
     assert sorted(tried) == sorted(groups)
     assert set(tried[:3]) == {(0, 1), (2, 3), (4, 5)}
+
+
+def test_large_networks_have_threads_unless_asked_otherwise(monkeypatch):
+    settings, problem = KLafter()._sparse_settings(), as_problem(make_overlapping(n=500, random_state=0)[0])
+    assert fit.n_threads(settings, problem) == 1
+    monkeypatch.setattr(fit, "THREADED", 10)
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert fit.n_threads(settings, problem) == 3
+    assert fit.n_threads(settings._replace(n_jobs=2), problem) == 2
+
+
+@pytest.mark.parametrize("merge_from", [0.0, 1.0])
+def test_of_many_communities_what_changed_is_rearranged(monkeypatch, merge_from):
+    monkeypatch.setattr(
+        engine, "SEARCH", changed(SearchConfig(), {"sparse.merge_all": 1, "sparse.merge_from": merge_from})
+    )
+    problem = as_problem(make_overlapping(n=1000, community_size=50, random_state=1)[0])
+    found = []
+    for threads in (1, 2):
+        rng, values = np.random.default_rng(0), []
+        with ThreadPool(threads) as pool:
+            state = engine.init(problem, rng, pool)
+            for _ in range(3):
+                values.append(engine.objective(problem, state))
+                state = engine.step(problem, state, rng, pool)
+            values.append(engine.objective(problem, state))
+        assert (np.diff(values) <= 1e-8).all()
+        found.append(values)
+    assert found[0] == found[1]
+
+
+def test_members_that_stay_the_same_are_not_reassigned():
+    links = np.zeros((12, 12))
+    links[:8, :8] = links[4:, 4:] = 1
+    problem = as_problem(Graph(np.triu(links, 1)))
+    z = sparse.csr_array(np.array([np.arange(12) < 8, np.arange(12) >= 4]).T.astype(float))
+    state = as_state(problem, z, as_affinities([0.2, 0.2]), 0.01, np.ones(12), np.ones(12))
+    pool, inside = ThreadPool(1), members_of(problem, state)
+    assert (
+        len(reassign_proposal(problem, state, inside, (0, 1), pool).w) == 1
+    )  # not both as they are with other strengths

@@ -180,6 +180,15 @@ def test_affinities_and_flips_never_raise_the_objective(directed, counts, seed):
     assert (np.diff(values) <= 1e-9).all()
 
 
+def test_what_the_background_explains_between_communities_is_summed_some_rows_at_a_time(monkeypatch):
+    rng = np.random.default_rng(0)
+    z = sparse.csr_array((rng.random((30, 4)) < 0.4).astype(float))
+    rho = sparse.csr_array(rng.random((30, 30)) * (rng.random((30, 30)) < 0.3))
+    monkeypatch.setattr(off_diagonal, "ROWS", 7)
+    found = off_diagonal.credit_between(z, rho).toarray()
+    assert found == pytest.approx(z.toarray().T @ rho.toarray() @ z.toarray())
+
+
 @some
 def test_an_affinity_that_promises_to_pay_pays(directed, counts, seed):
     graph, problem, state = off_diagonal_case(seed, directed, counts, idle=False)

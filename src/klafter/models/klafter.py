@@ -90,7 +90,8 @@ class KLafter(DenseFit, SparseFit):
         their number is allowed; of the sparse engine with its bridges, if there are any. The nodes must be those of
         the last fit.
     n_jobs : int, optional
-        Restarts run side by side: None is 1, -1 all cores. The result does not depend on it.
+        Restarts run side by side: None is 1, -1 all cores. The one search of a large network has threads: None is all
+        cores beyond 500,000 links. The result does not depend on it.
     random_state : int, optional
         The same seed gives the same result.
 

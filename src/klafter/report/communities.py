@@ -38,9 +38,9 @@ def community_table(
 ) -> list[Community]:
     """Every community of a cover, in the model's order."""
     member = pattern(z)
-    inner = inner_degrees(pattern(graph.links), member)
-    inner = inner if not graph.directed else inner + inner_degrees(pattern(graph.links).T, member)
-    unseen = np.asarray(inner_degrees(pattern(graph.hidden), member).sum(axis=0)).ravel()
+    inner = inner_degrees(graph.links, member)
+    inner = inner if not graph.directed else inner + inner_degrees(graph.links.T, member)
+    unseen = np.asarray(inner_degrees(graph.hidden, member).sum(axis=0)).ravel()
     overlap = sparse.csr_array(member.T @ member)
     several = (np.diff(member.indptr) > 1).astype(float)
     shared = np.asarray(member.T @ several).ravel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from functools import partial
@@ -13,6 +14,7 @@ from klafter.core.draws import Draw, ExposureDraw
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import Run
+from klafter.models.checks import check_memory
 from klafter.models.engines.choice import LinkChoice
 from klafter.models.results.levels import Level, Packed
 from klafter.models.results.names import match_last, name_communities
@@ -20,6 +22,19 @@ from klafter.models.results.publish import Fitted, from_searches
 from klafter.models.storage.checkpoint import MISSING, Store, run_kept
 from klafter.search.config import SEARCH
 from klafter.search.progress import Callback
+
+log = logging.getLogger("klafter")
+LINK_BYTES, NODE_BYTES = 90, 500  # at the peak of a fit, the graph itself among them
+LARGE = 2.0**30  # from which a fit says what it takes
+
+
+def state_memory(graph: Graph) -> None:
+    """Refuse a graph that the memory of this machine cannot hold, and say what a large one takes."""
+    what = f"A fit of {graph.n_nodes:,} nodes and {graph.n_links:,} links"
+    needed = LINK_BYTES * float(graph.n_links) + NODE_BYTES * float(graph.n_nodes)
+    check_memory(needed, what, "Pass client=dask.distributed.Client(...) to share it among machines, or fewer links.")
+    if needed > LARGE:
+        log.info("%s takes about %.1f GB of memory.", what, needed / 2**30)
 
 
 class SparseFit(LinkChoice):
@@ -43,6 +58,7 @@ class SparseFit(LinkChoice):
 
         if run.client is not None:
             return self._with_posterior(distributed.fit_graph(self, graph, run.seeds, run.callback, run.client), graph)
+        state_memory(graph)
         n_runs = (
             self._n_runs(graph.n_nodes, SEARCH.effort.sparse_restarts)
             if graph.n_nodes <= SEARCH.effort.several_limit

@@ -10,6 +10,8 @@ from scipy import sparse
 
 from klafter.core.draws import Matrix
 
+AT_ONCE = 50_000  # nodes
+
 
 def as_cover(memberships: Matrix) -> sparse.csr_array:
     """Memberships with a sorted row for each node and no stored zeros."""
@@ -33,8 +35,14 @@ def sizes(z: sparse.csr_array) -> np.ndarray:
 
 
 def inner_degrees(matrix: Matrix, z: sparse.csr_array) -> sparse.csr_array:
-    """Entries of an (n, n) pattern from each member to other members of its community: z * (matrix z)."""
-    return sparse.csr_array(z.multiply(matrix @ z))
+    """How many entries of an (n, n) matrix lead from each member to others of its community: z * (pattern z).
+
+    Some rows at a time: the communities of all neighbours of all nodes would take more memory than a fit.
+    """
+    links = sparse.csr_array(matrix)
+    blocks = [slice(low, low + AT_ONCE) for low in range(0, max(z.shape[0], 1), AT_ONCE)]
+    parts = [z[some].multiply(pattern(links[some]) @ z) for some in blocks]
+    return sparse.csr_array(sparse.vstack(parts) if len(parts) > 1 else parts[0])
 
 
 def entries(matrix: sparse.csr_array, row: int) -> tuple[np.ndarray, np.ndarray]:

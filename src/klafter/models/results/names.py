@@ -40,9 +40,9 @@ def name_communities(graph: Graph, memberships: Matrix, known: dict[int, str] | 
 
 def central_members(graph: Graph, z: sparse.csr_array, most: int = CENTRAL) -> list[list[str]]:
     """The labels of the members with most links inside each community, of several the first."""
-    member = pattern(z)
-    links = pattern(graph.links)
-    inner = inner_degrees(links + links.T if graph.directed else links, member)
+    member, links = pattern(z), graph.links
+    inner = inner_degrees(links, member)
+    inner = inner + inner_degrees(links.T, member) if graph.directed else inner
     score = sparse.csr_array((inner + 0.5 * member).T)  # members without a link inside come last
     found = []
     for k in range(z.shape[1]):

@@ -95,18 +95,18 @@ def rearrange(problem: Problem, state: State, before: float, pool: ThreadPool) -
     by much from where it was ``before``, merges would mostly be tried in vain.
     """
     if len(state.size) <= SEARCH.sparse.merge_all:
-        return in_turn((merges, reassigns, deaths, splits), problem, state, pool)
-    state, made = in_turn([splits], problem, state, pool)
+        return make_moves((merges, reassigns, deaths, splits), problem, state, pool)
+    state, made = make_moves([splits], problem, state, pool)
     value, near = objective(problem, state, pool), partial(reassigns, local=True)
     if before - value > SEARCH.sparse.merge_from * abs(value):
-        state, more = in_turn((near, deaths), problem, state, pool)
+        state, more = make_moves((near, deaths), problem, state, pool)
     else:
-        state, more = in_turn((partial(merges, local=True), near, deaths), problem, state, pool)
+        state, more = make_moves((partial(merges, local=True), near, deaths), problem, state, pool)
         state.size_at_merge[:] = state.size
     return state, made + more
 
 
-def in_turn(moves: Sequence[Callable], problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
+def make_moves(moves: Sequence[Callable], problem: Problem, state: State, pool: ThreadPool) -> tuple[State, int]:
     """Moves one after the other; returns how many were made."""
     made = 0
     for move in moves:

@@ -13,10 +13,7 @@ import numpy as np
 from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
 from klafter.search.sparse.affinities import n_off_diagonal, off_diagonal_pairs, partners, touching, without_pairs_of
-from klafter.search.sparse.kernels.exchange import (
-    apply_exchange,
-    improve_exchange,
-)
+from klafter.search.sparse.kernels.exchange import apply_exchange, improve_exchange
 from klafter.search.sparse.kernels.off_diagonal import pairs_between
 from klafter.search.sparse.state import Problem, State, members, n_alive, with_slots
 from klafter.search.sparse.threads import ThreadPool

@@ -29,6 +29,7 @@ from klafter.search.sparse.score import cover_price, given_cover
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
 
+THREADED = 1_000_000  # entries of the graph from which a search has threads by default
 LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links would have t = 0, and one alone 0 / 0
 
 
@@ -105,6 +106,12 @@ def problem_of(settings: Settings, graph: Graph) -> Problem:
     )
 
 
+def n_threads(settings: Settings, problem: Problem) -> int:
+    """As many as asked for; where nobody asked one, and all processors of a large network, where these help."""
+    large = len(problem.node) > THREADED
+    return n_workers(-1 if settings.n_jobs is None and large else settings.n_jobs, 64)
+
+
 def search(
     settings: Settings, graph: Graph, callback, task: Task, stop, resume: SearchState | None = None, keep=None
 ) -> Outcome:
@@ -119,7 +126,7 @@ def search(
     if resume is not None:
         rng.bit_generator.state, begun = resume.generator, begun - history[-1].seconds
     made = max(0, len(history) - 1)  # steps, in an earlier run
-    with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+    with ThreadPool(n_threads(settings, problem)) as pool:
         judge = partial(judged, settings.prior, problem, pool=pool)
 
         def note(t, found):
@@ -146,8 +153,9 @@ def search(
         if resume is not None:
             found = resume.found
         else:
-            first = sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
-            found = judge(first)
+            found = judge(
+                sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
+            )
             note(0, found)
         n_steps = 0 if resume is not None and resume.ended else settings.max_iter - made
         found = iterate(step, found, n_steps, done, stop)
@@ -220,7 +228,7 @@ def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSe
     rng, begun = np.random.default_rng(seed), time.perf_counter()
     here = ScoredState(first.state, first.score, first.counts)
     others = sorted((r for r in range(len(outcomes)) if r != best), key=lambda r: outcomes[r].score)
-    with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+    with ThreadPool(n_threads(settings, problem)) as pool:
         for r in others * SEARCH.sparse.combine_rounds:
             both = with_communities_of(problem, here.state, outcomes[r].state)
             here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
@@ -246,7 +254,7 @@ def adapt_to(settings: Settings, point: ExposureDraw, change: Change, rng: np.ra
     began = time.perf_counter()
     problem = problem_of(settings, change.graph)
     state = state_of(point, problem)
-    with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+    with ThreadPool(n_threads(settings, problem)) as pool:
         state = without_shares(problem, state, pool)
         if len(change.nodes) and not state.affinities.diagonal:
             state = refine(problem, state, rng, pool)

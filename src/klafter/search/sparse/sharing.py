@@ -12,9 +12,8 @@ import time
 import numpy as np
 
 from klafter.search.config import SEARCH
-from klafter.search.parallel import n_workers
 from klafter.search.progress import Step
-from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score
+from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_threads
 from klafter.search.sparse.moves.anneal import with_communities_of
 from klafter.search.sparse.moves.share import can_share, deaths, in_shares, share_links, with_shares
 from klafter.search.sparse.score import score
@@ -29,7 +28,7 @@ def shared(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequ
     first, rng, begun = outcomes[best], np.random.default_rng(seed), time.perf_counter()
     if not SEARCH.sparse.share_rounds or not can_share(first.problem, first.state):
         return outcomes
-    with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+    with ThreadPool(n_threads(settings, first.problem)) as pool:
         if not is_close(first, pool):
             return outcomes
         found = [taken_further(o, rng, pool) for o in outcomes if can_share(o.problem, o.state)]

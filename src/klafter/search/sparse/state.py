@@ -191,8 +191,8 @@ def without_empty(state: State) -> State:
     alive = state.size > 0
     if alive.all():
         return state
-    number = np.cumsum(alive) - 1
-    state = state._replace(member=number[state.member].astype(np.int32))
+    number = (np.cumsum(alive) - 1).astype(np.int32)
+    state = state._replace(member=number[state.member])
     return _by_community(state, lambda sums: sums[alive], alive_only(state.affinities, alive))
 
 

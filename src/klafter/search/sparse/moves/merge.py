@@ -49,6 +49,8 @@ def reassign_proposal(problem: Problem, state: State, inside: Members, group: tu
     w = state.strength[out]
     without = propose("reassign", problem, state, out, nodes, z.copy(), w[:-1].copy(), pool)
     reduced = propose("reassign", problem, state, out, nodes, np.vstack([z, rest]), w, pool)
+    if np.array_equal(reduced.z, np.vstack([z, inside.among(nodes, k)])):
+        return without  # the same members: other strengths are for the steps of weights
     return max(without, reduced, key=lambda proposal: proposal.gain)
 
 
