@@ -417,10 +417,65 @@ def torture() -> list[str]:
     return [*lines, "", f"Checkpoints that are written at every chance, not once a minute, cost at most {told}."]
 
 
+def level_rules() -> list[str]:
+    """Three rules of the level shown first."""
+    path = RESULTS / "level_rules.json"
+    if not path.exists():
+        return []
+    saved = json.loads(path.read_text())
+    rules = [name for name in saved["rows"][0] if name not in ("network", "seed")]
+    lines = [
+        "Known communities at the level that three rules show first, ONMI and average F1, means over networks:",
+        "",
+    ]
+    lines += ["| networks | fits | " + " | ".join(rules) + " |", "|---|---|" + "---|" * len(rules)]
+    for title, lfr in (("labelled", False), ("LFR, 150 nodes", True)):
+        own = [row for row in saved["rows"] if row["network"].startswith("degree") == lfr]
+        for seed in sorted({row["seed"] for row in own}):
+            some = [row for row in own if row["seed"] == seed]
+            cells = [[sum(row[rule][m] for row in some) / len(some) for m in ("onmi", "f1")] for rule in rules]
+            told = " | ".join(f"{onmi:.3f}, {f1:.3f}" for onmi, f1 in cells)
+            lines.append(f"| {title}, seed {seed} | {len(some)} | {told} |")
+    return [*lines, "", f"`{saved['command']}`", ""]
+
+
+def shared_links() -> list[str]:
+    """Communities before and after nodes may share their links."""
+    path = RESULTS / "shared_links.json"
+    if not path.exists():
+        return []
+    saved = json.loads(path.read_text())
+    rows, names = saved["rows"], list(dict.fromkeys(row["network"] for row in saved["rows"]))
+    lines = ["Default fits, means over seeds; without shared links, and by the score's choice:", ""]
+    lines += [
+        "| network | fits | ONMI | average F1 | in none | communities | score | chosen |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        own = [row for row in rows if row["network"] == name]
+        if "n_init" in own[0]:
+            continue
+        cells = [
+            ", ".join(f"{sum(row[when][what] for row in own) / len(own):.{digits}f}" for when in ("before", "after"))
+            for what, digits in (("onmi", 3), ("f1", 3), ("none", 2), ("communities", 1), ("score", 0))
+        ]
+        lines.append(f"| {name} | {len(own)} | " + " | ".join(cells) + f" | {sum(row['shared'] for row in own)} |")
+    real = [row for row in rows if "n_init" in row]
+    if real:
+        chosen = ", ".join(row["network"] for row in real if row["shared"]) or "none"
+        cost = max(row["cpu_of_asking"] / row["cpu_seconds"] for row in real)
+        networks = ", ".join(row["network"] for row in real)
+        told = f'(one search, `link="exposure"`): chosen on {chosen}; to ask takes at most {cost:.1%} of a fit.'
+        lines += ["", f"Real networks, {networks} {told}"]
+    return [*lines, "", f"`{saved['command']}`", ""]
+
+
 TABLES = {
     "torture": torture,
     "features": features,
     "communities": communities,
+    "shared_links": shared_links,
+    "level_rules": level_rules,
     "quality": quality,
     "remaining": remaining,
     "siblings": siblings,
@@ -434,7 +489,7 @@ TABLES = {
 }
 PAGES = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("results", "scale", "comparison", "reliability")),
+    *(f"docs/{name}.md" for name in ("results", "scale", "comparison", "reliability", "score")),
     "paper/paper.md",
 )
 

@@ -9,12 +9,13 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 from klafter.cli import app as cli_app
-from klafter.datasets import make_lfrm
+from klafter.datasets import make_lfr, make_lfrm
 from klafter.models import KLafter, KLafterCV
 from klafter.models.results.levels import Level
 from klafter.report import gather, plot_levels
 from klafter.report.levels import level_colours
 from klafter.report.tree import level_tree
+from klafter.search.levels import sharpest_jump
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,28 @@ def test_predictions_are_those_of_all_draws_at_every_level(model):
     pairs = np.array([[0, 1], [5, 40]])
     assert model.at_level(1).predict_proba(pairs) == pytest.approx(model.predict_proba(pairs))
     assert "probability" in str(model.at_level(1).explain(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("rises", "most", "shown"),
+    [
+        ([3.0, 4.8, 9.0, 54.5, 185.0], np.inf, 3),  # one step is sharper than all
+        ([12.1, 14.4, 24.5, 28.6, 31.7], np.inf, 0),  # alike: the finest
+        ([0.1, 1.5, 3.0], np.inf, 2),  # what is below the least counts as the least
+        ([3.0, 4.8, 9.0, 54.5, 185.0], 110.0, 2),  # what follows is worse than nothing
+        ([], np.inf, 0),
+    ],
+)
+def test_the_level_before_the_sharpest_jump_is_shown(rises, most, shown):
+    scores = [100.0, *(100.0 + np.cumsum(rises))]
+    assert sharpest_jump(scores, 4.6, most) == shown
+
+
+def test_all_communities_of_a_small_lfr_graph_are_shown():
+    sizes = {"min_community": 15, "max_community": 35}
+    graph, truth = make_lfr(150, average_degree=12, max_degree=24, mu=0.45, random_state=1, **sizes)
+    model = KLafter(n_init=1, n_smooth=0, random_state=0).fit(graph)
+    assert model.n_communities_ == len(truth.communities()) == 7
 
 
 def test_a_level_that_is_not_there_is_refused(model):

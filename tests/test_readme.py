@@ -50,7 +50,15 @@ def test_images_and_linked_pages_exist():
 
 @pytest.mark.parametrize(
     "name",
-    ["README.md", "docs/results.md", "docs/scale.md", "docs/comparison.md", "docs/reliability.md", "paper/paper.md"],
+    [
+        "README.md",
+        "docs/results.md",
+        "docs/scale.md",
+        "docs/comparison.md",
+        "docs/reliability.md",
+        "docs/score.md",
+        "paper/paper.md",
+    ],
 )
 def test_tables_are_those_of_the_saved_measurements(name):
     tables = runpy.run_path(str(ROOT / "benchmarks" / "results_table.py"))

@@ -28,15 +28,18 @@ def draw(seed, n=16, k=3, directed=False, **options):
     return links, problem, state, z.toarray()
 
 
-def slow_score(links, state, z, a, directed, counts):
-    """Every dyad, every term: loss, priors and evidence of log w, log e and log t with the diagonal of the Hessian."""
-    n, w = len(z), state.strength
-    u = state.background + (z * w) @ z.T
+def slow_score(links, state, z, a, directed, counts, shares=None):
+    """Every dyad, every term: loss, priors and evidence of log w, log e and log t with the diagonal of the Hessian.
+
+    ``shares`` are memberships as x has them, z itself unless links are shared.
+    """
+    n, w, v = len(z), state.strength, z if shares is None else shares
+    u = state.background + (v * w) @ v.T
     x = state.send[:, None] * state.receive * u
     seen = ~np.eye(n, dtype=bool) if directed else np.triu(np.ones((n, n), bool), 1)
     total = np.where(links > 0, -np.log(-np.expm1(-x)), x)[seen].sum()
     expected = np.where(links > 0, x / -np.expm1(-x), 0.0)
-    credit = [(expected * np.outer(z[:, k], z[:, k]) * w[k] / u)[seen].sum() for k in range(len(w))]
+    credit = [(expected * np.outer(v[:, k], v[:, k]) * w[k] / u)[seen].sum() for k in range(len(w))]
     credit.append((expected * state.background / u)[seen].sum())
     for rate, count in zip([*w, state.background], credit):
         total += rate - np.log(rate) + 0.5 * np.log((count + rate) / (2 * np.pi))

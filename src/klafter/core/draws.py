@@ -105,32 +105,45 @@ class LinearDraw(NamedTuple):
 
 
 class ExposureDraw(NamedTuple):
-    """Parameters of one fit or restart of the sparse engine: x_ij = t_i r_j (e + z_i' W z_j), nothing negative."""
+    """Parameters of one fit or restart of the sparse engine: x_ij = t_i r_j (e + z_i' W z_j), nothing negative.
+
+    Where links are ``shared`` rows of z are divided by their sums, as far as these are above 1: a node has an equal
+    share of its links in each of its communities.
+    """
 
     memberships: Matrix  # z, csr_array, (n, K): 0/1, or probabilities of memberships
     affinities: Matrix  # W, csr_array, (K, K), from source to target
     background: float  # e
     send: Floats  # t, (n,)
     receive: Floats  # r, (n,), equal to t when undirected
+    shared: bool = False
 
     def fits(self, n_nodes: int) -> bool:
         """Whether the shapes are those of a graph of so many nodes."""
         return _square(self, n_nodes) and self.send.shape == self.receive.shape == (n_nodes,)
 
+    @property
+    def loadings(self) -> Matrix:
+        """z as x has it: memberships, or shares of them."""
+        if not self.shared:
+            return self.memberships
+        sums = np.asarray(self.memberships.sum(axis=1)).ravel()
+        return sparse.csr_array(sparse.diags_array(1.0 / np.maximum(sums, 1.0)) @ self.memberships)
+
     def predictor(self, pairs: NDArray[np.int64], covariates: Iterable[Any] = ()) -> Floats:
         """x of each pair, shape (m,); there are no covariates."""
         i, j = pairs[:, 0], pairs[:, 1]
-        return self.send[i] * self.receive[j] * (self.background + _bilinear(self.memberships, self.affinities, i, j))
+        return self.send[i] * self.receive[j] * (self.background + _bilinear(self.loadings, self.affinities, i, j))
 
     def predictor_rows(self, rows: NDArray[np.int64], covariates: Iterable[Any] = ()) -> Floats:
         """x of all dyads of some nodes, (len(rows), n)."""
-        inside = _bilinear_rows(self.memberships, self.affinities, rows) + self.background
+        inside = _bilinear_rows(self.loadings, self.affinities, rows) + self.background
         return self.send[rows, None] * self.receive * inside
 
     def parts(self, i: int, j: int, covariates: Iterable[Any] = (), usual: float = 0.0) -> Parts:
         """x of one dyad from the background on: degree factors multiply it, then communities add."""
         w, scale = self.affinities, float(self.send[i] * self.receive[j])
-        mine, theirs = _row(self.memberships, i), _row(self.memberships, j)
+        mine, theirs = _row(self.loadings, i), _row(self.loadings, j)
         terms = [Part(COMMUNITIES, float(scale * a * w[k, m] * b), k, m) for k, a in mine for m, b in theirs]
         factors = [Part(SENDER, float(np.log(self.send[i]))), Part(RECEIVER, float(np.log(self.receive[j])))]
         return Parts(self.background, factors, [part for part in terms if part.value])

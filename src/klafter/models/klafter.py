@@ -115,6 +115,8 @@ class KLafter(DenseFit, SparseFit):
         The score F of the best cover; at temperature 0 the objective Q of the paper.
     prior_ : str
         The prior on memberships that was used.
+    links_shared_ : bool
+        Of the sparse engine: whether nodes share their links among their communities, by the score.
     attribute_effects_ : dict of columns, if there are ``attributes``
         ``name``, ``coefficient`` (log odds, or what x is of), ``standard_error``, ``low`` and ``high`` of the 90%
         interval, and ``odds_ratio``. ``pandas.DataFrame(model.attribute_effects_)`` is a table.
@@ -148,6 +150,7 @@ class KLafter(DenseFit, SparseFit):
 
     converged_: bool
     prior_: str
+    links_shared_: bool
     attribute_effects_: dict[str, Any]
     blend_weights_: np.ndarray
 

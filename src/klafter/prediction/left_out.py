@@ -68,7 +68,7 @@ def _by_other_links(model: Any, draws: Any, pairs: np.ndarray, linked: np.ndarra
 
 def _inside(draw: ExposureDraw, a: sparse.csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """z_i' W z_j of linked pairs, with memberships as their other links have them."""
-    z, w = sparse.csr_array(draw.memberships, dtype=float), draw.affinities
+    z, w = sparse.csr_array(draw.loadings, dtype=float), draw.affinities
     drawn = sparse.csr_array(z @ (w + w.T)) / 2
     support = sparse.csr_array(a @ drawn)
     support.data = 1.0 / np.maximum(support.data, 1e-12)

@@ -156,10 +156,12 @@ class Exposure(NamedTuple):
 
 def exposure_sums(draw: ExposureDraw) -> Exposure:
     """What is summed once for each draw."""
-    z = draw.memberships
+    z = draw.loadings
     sides = (np.asarray(draw.receive), np.asarray(draw.send))
     total = (float(sides[0].sum()), float(sides[1].sum()))
-    return Exposure(total, (np.asarray(z.T @ sides[0]).ravel(), np.asarray(z.T @ sides[1]).ravel()), _log_odds(z))
+    return Exposure(
+        total, (np.asarray(z.T @ sides[0]).ravel(), np.asarray(z.T @ sides[1]).ravel()), _log_odds(draw.memberships)
+    )
 
 
 def exposure_row(
@@ -175,7 +177,7 @@ def exposure_row(
     shares = [np.asarray(z.sum(axis=0)).ravel() / max(z.shape[0], 1) for z in held]
     common = (np.mean(shares, axis=0) >= 0.5) if len(near) else np.zeros(0)
     starts = [np.zeros(len(near)), common.astype(float)]
-    found = [_ascent_exposed(directions, sums.prior[near], degree_prior, binary, z) for z in starts]
+    found = [_ascent_exposed(directions, sums.prior[near], degree_prior, binary, draw.shared, z) for z in starts]
     _, proba, factor = max(found, key=lambda each: each[0])
     u = np.zeros(draw.memberships.shape[1])
     u[near] = proba
@@ -183,30 +185,36 @@ def exposure_row(
 
 
 def _ascent_exposed(
-    directions: list[_Exposed], prior: Floats, degree_prior: float, binary: bool, z: Floats
+    directions: list[_Exposed], prior: Floats, degree_prior: float, binary: bool, shared: bool, z: Floats
 ) -> tuple[float, Floats, list[float]]:
     """Degree factors and single flips in turn: the log posterior, probabilities of memberships, and factors."""
     factor, proba = [1.0] * len(directions), np.zeros(len(z))
     for _ in range(SWEEPS):
         before = z.copy()
         for t, direction in enumerate(directions):
-            expected = direction.rest + z @ direction.rest_each
+            expected = direction.rest + shares(z, shared) @ direction.rest_each
             factor[t] = (direction.values.sum() + degree_prior) / (expected + degree_prior) if degree_prior else 1.0
         for k in range(len(z)):
             with_k, without = z.copy(), z.copy()
             with_k[k], without[k] = 1.0, 0.0
             gain = sum(
-                _log_exposure(direction, f, with_k, binary) - _log_exposure(direction, f, without, binary)
+                _log_exposure(direction, f, shares(with_k, shared), binary)
+                - _log_exposure(direction, f, shares(without, shared), binary)
                 for direction, f in zip(directions, factor)
             )
             proba[k], z[k] = expit(prior[k] + gain), float(prior[k] + gain > 0)
         if (z == before).all():
             break
     value = sum(
-        _log_exposure(direction, f, z, binary) - degree_prior * (f - 1 - np.log(f))
+        _log_exposure(direction, f, shares(z, shared), binary) - degree_prior * (f - 1 - np.log(f))
         for direction, f in zip(directions, factor)
     )
     return float(value + z @ prior), proba, factor
+
+
+def shares(row: Floats, shared: bool) -> Floats:
+    """A row of memberships as x has it, see ``ExposureDraw.loadings``."""
+    return row / max(row.sum(), 1.0) if shared else row
 
 
 class _Exposed(NamedTuple):
@@ -224,7 +232,7 @@ def _exposed(
 ) -> _Exposed:
     w = draw.affinities if t == 0 else sparse.csr_array(draw.affinities.T)
     w, degree = w[near], np.asarray(draw.receive if t == 0 else draw.send)
-    z = sparse.csr_array(draw.memberships, dtype=float)
+    z = sparse.csr_array(draw.loadings, dtype=float)
 
     def of(nodes: NDArray[np.int64]) -> tuple[Floats, Floats]:
         return draw.background * degree[nodes], np.asarray((w @ z[nodes].T).toarray()) * degree[nodes]

@@ -150,6 +150,9 @@ class Sparse:
     anneal_links: int = setting(10_000_000, "links of all sweeps of annealing together")
     anneal_sweeps: int = setting(50, "sweeps of an annealing")
     anneal_heat: float = setting(2.0, "its first temperature, in units of T")
+    share_close: float = setting(0.01, "share of the score by which a cover may be behind with shared links at first")
+    share_rounds: int = setting(12, "rounds of rows and weights where nodes share their links, at most", 0)
+    share_deaths: int = setting(2_000_000, "links of the network times communities that are tried to end there", 0)
     combine_rounds: int = setting(2, "times that the best search is given the communities of each other", 0)
 
 
@@ -170,9 +173,6 @@ class OffDiagonal:
 class Levels:
     """Coarser covers, and which is shown first."""
 
-    apart_gain: float = setting(
-        2.0, "nats a member of the smaller community gains by being shown apart, on average", 0.0
-    )
     all_pairs: int = setting(12, "communities up to which all pairs are tried")
     nearest: int = setting(4, "partners of each that are tried beyond")
     kept: int = setting(2_500_000, "links and memberships of all levels of the sparse engine that are kept")

@@ -1,9 +1,10 @@
 """Levels: a cover and the coarser ones that merging its communities leads to, each with its score.
 
 Greedy: of all pairs the one whose merge raises the score least, its members and weights fitted, again and again until
-one community is left. The level that is shown first is the last one on the way at which every merge was cheap: it cost
-the members of the smaller community less than two nats each (``levels.apart_gain``), so that hardly any of them could
-be told from those of the other. No level is shown whose score is above that of no communities at all.
+one community is left. The level that is shown first is the one before the sharpest jump: the next merge raises the
+score by the highest multiple of what any merge before it did, a rise below log N, about what one membership costs,
+counting as that. Where all rises are alike no level stands out, and it is the finest. No level is shown whose score is
+above that of no communities at all.
 """
 
 from itertools import pairwise
@@ -85,10 +86,21 @@ def near_pairs(state: State) -> list[tuple[int, int]]:
 
 def shown_level(problem: Problem, path: list[Level]) -> int:
     """Which level is shown first."""
-    nothing = fit_weights(problem, empty_state(problem))
-    most = score(problem, nothing)
-    for t, (here, there) in enumerate(pairwise(path)):
-        smaller = min(here.state.z[list(there.merged)].sum(axis=1))
-        if there.score - here.score > SEARCH.levels.apart_gain * smaller or there.score > most:
-            return t
-    return len(path) - 1
+    nothing = score(problem, fit_weights(problem, empty_state(problem)))
+    membership = problem.priors.temperature * np.log(max(problem.dyads.n, 2))
+    return sharpest_jump([level.score for level in path], float(membership), nothing)
+
+
+def sharpest_jump(scores: list[float], least: float, most: float) -> int:
+    """The level whose merge raises the score by the highest multiple of any rise before it, or of the ``least``.
+
+    Of levels after the first, those with a score of at most ``most``.
+    """
+    largest, sharpest, shown = least, 0.0, 0
+    for t, (here, there) in enumerate(pairwise(scores)):
+        if t > 0 and here > most:
+            break
+        if there - here > sharpest * largest:
+            sharpest, shown = (there - here) / largest, t
+        largest = max(largest, there - here)
+    return shown

@@ -22,6 +22,7 @@ from klafter.prediction.place_rows import (
     flipped_row,
     law_of,
     linear_row,
+    shares,
 )
 
 MOST_DRAWS = 60  # that a placement averages
@@ -297,11 +298,11 @@ def _threshold(model: Any) -> float:
 def _predictor(draw: Draw, row: Row, incoming: bool) -> np.ndarray:
     """x of the newcomer's dyads with all nodes."""
     w = draw.affinities.T if incoming else draw.affinities
-    inside = np.asarray(draw.memberships @ np.asarray(row.u @ w).ravel()).ravel()
     if isinstance(draw, ExposureDraw):
+        inside = np.asarray(draw.loadings @ np.asarray(shares(row.u, draw.shared) @ w).ravel()).ravel()
         other = draw.send if incoming else draw.receive
         return np.asarray((row.receive if incoming else row.send) * other * (draw.background + inside))
-    x = float(draw.offset) + inside
+    x = float(draw.offset) + np.asarray(draw.memberships @ np.asarray(row.u @ w).ravel()).ravel()
     side = draw.sender if incoming else draw.receiver
     return x if side is None else x + side + (row.receive if incoming else row.send)
 

@@ -15,9 +15,11 @@ from klafter.search.parallel import n_workers
 from klafter.search.sparse import engine
 from klafter.search.sparse.affinities import as_affinities
 from klafter.search.sparse.fit import Settings, problem_of, state_of
-from klafter.search.sparse.levels import levels
+from klafter.search.sparse.levels import Cover, levels
 from klafter.search.sparse.membership_posterior import membership_posterior
-from klafter.search.sparse.state import as_state
+from klafter.search.sparse.moves.share import in_shares, without_shares
+from klafter.search.sparse.score import score
+from klafter.search.sparse.state import Problem, State, as_state
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import weights
 
@@ -28,18 +30,30 @@ def packed_levels(settings: Settings, graph: Graph, point: ExposureDraw, value: 
     """From the cover that was found to one community; the first is shown."""
     problem = problem_of(settings, graph)
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
-        path = levels(problem, state_of(point, problem), value, pool, counts=counts)
+        path = levels(problem, without_shares(problem, state_of(point, problem), pool), value, pool, counts=counts)
+        if point.shared:
+            path = [path[0], *(with_shared_score(problem, cover, point, counts, pool) for cover in path[1:])]
     return pack([each.memberships for each in path], [each.score for each in path], [each.merged for each in path], 0)
+
+
+def with_shared_score(problem: Problem, cover: Cover, point: ExposureDraw, counts: bool, pool: ThreadPool) -> Cover:
+    """A level with its score where nodes share their links."""
+    state = state_of_cover(problem, cover.memberships, point, pool)
+    return cover._replace(score=score(problem, state, pool, counts=counts))
+
+
+def state_of_cover(problem: Problem, cover: sparse.csr_array, point: ExposureDraw, pool: ThreadPool) -> State:
+    """Another cover, with weights fitted from those of the point."""
+    strength = np.full(cover.shape[1], max(float(point.affinities.diagonal().mean()), 1e-12))
+    state = as_state(problem, cover.astype(float), as_affinities(strength), point.background, point.send, point.receive)
+    return weights(problem, in_shares(problem, state) if point.shared else state, pool, rounds=FITTING)
 
 
 def fitted_level(settings: Settings, graph: Graph, point: ExposureDraw, level: Level) -> dict[str, Any]:
     """Weights and probabilities for the cover of a level, from those of the cover that was found."""
     problem, size = problem_of(settings, graph), level.n_communities
-    strength = np.full(size, max(float(point.affinities.diagonal().mean()), 1e-12))
-    cover = sparse.csr_array(level.memberships, dtype=float)
-    state = as_state(problem, cover, as_affinities(strength), point.background, point.send, point.receive)
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
-        state = weights(problem, state, pool, rounds=FITTING)
+        state = state_of_cover(problem, sparse.csr_array(level.memberships), point, pool)
     draw = engine.draw(problem, state)
     return {
         "point_": draw,

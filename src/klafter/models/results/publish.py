@@ -161,6 +161,7 @@ def from_searches(outcomes: list[Any]) -> Fitted:
             "converged": best.converged,
             "background": point.background,
             "prior": "counts" if best.counts else "buffet",
+            "links_shared": best.state.shared,
         },
     )
 

@@ -21,7 +21,7 @@ from klafter.models.results.names import name_communities
 from klafter.models.results.posterior import fill_in
 from klafter.models.storage.fitted import check_fitted, known_attribute
 
-FORMAT, VERSION = "klafter model", 2
+FORMAT, VERSION = "klafter model", 3
 Header: TypeAlias = dict[str, Any]
 Arrays: TypeAlias = dict[str, np.ndarray]
 CLASSES = ("KLafter", "PaperKLafter", "LFRM", "IRM", "MMSB", "EPM")

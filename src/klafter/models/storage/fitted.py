@@ -141,7 +141,8 @@ def _draw(value: Any, model: Any) -> Draw:
         _need(type(draw.offset) is float and (draw.sender is None) == (draw.receiver is None), "draw")
         _need(not sparse.issparse(draw.affinities), "draw")
     else:
-        _need(type(draw.background) is float and sparse.issparse(draw.affinities), "draw")
+        _need(type(draw.background) is float and sparse.issparse(draw.affinities) and draw.shared in (0, 1), "draw")
+        draw = draw._replace(shared=bool(draw.shared))
     if _searches(model):
         _need(sparse.issparse(draw.memberships) and bool((draw.memberships.data == 1).all()), "draw")
     if RESPONSES[model.response_].nonnegative:
@@ -295,6 +296,7 @@ RULES: dict[str, Rule] = {
     "fit_seconds_": _real(0.0),
     "converged_": _one_of(True, False),
     "prior_": _one_of("counts", "buffet"),
+    "links_shared_": _one_of(True, False),
     "levels_": _levels,
     "blend_weights_": _blend_weights,
     "background_": _real(0.0),

@@ -134,4 +134,4 @@ def end(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPo
 def draw(problem: Problem, state: State, z: sparse.csr_array | None = None) -> ExposureDraw:
     """x_ij = t_i r_j (e + z_i' L z_j); ``z`` instead of the memberships."""
     z, inside = memberships(problem, state) if z is None else z, sparse.csr_array(matrix(state.affinities))
-    return ExposureDraw(z, inside, float(state.background), *both_ways(problem, state))
+    return ExposureDraw(z, inside, float(state.background), *both_ways(problem, state), state.shared)

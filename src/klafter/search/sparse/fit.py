@@ -24,6 +24,7 @@ from klafter.search.sparse.moves.adapt import adapt
 from klafter.search.sparse.moves.anneal import anneal, with_communities_of
 from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
+from klafter.search.sparse.moves.share import in_shares, without_shares
 from klafter.search.sparse.score import cover_price, given_cover
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
@@ -242,7 +243,7 @@ def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSe
 
 def warm(settings: Settings, point: ExposureDraw, problem: Problem) -> State:
     """Where the last fit ended, without communities that have no link left."""
-    state = state_of(point, problem)
+    state = without_shares(problem, state_of(point, problem), ThreadPool(1))
     if not settings.bridges:
         state = state._replace(affinities=as_affinities(state.strength))
     return without_empty(state)
@@ -254,6 +255,7 @@ def adapt_to(settings: Settings, point: ExposureDraw, change: Change, rng: np.ra
     problem = problem_of(settings, change.graph)
     state = state_of(point, problem)
     with ThreadPool(n_threads(settings, problem)) as pool:
+        state = without_shares(problem, state, pool)
         if len(change.nodes) and not state.affinities.diagonal:
             state = refine(problem, state, rng, pool)
         elif len(change.nodes):
@@ -278,7 +280,8 @@ def state_of(draw: ExposureDraw, problem: Problem) -> State:
     send, receive = draw.send, draw.receive
     if np.isinf(problem.shrinkage):  # sociality may have been switched off
         send = receive = np.ones_like(send)
-    return as_state(problem, draw.memberships, affinities_of(draw, problem), draw.background, send, receive)
+    state = as_state(problem, draw.memberships, affinities_of(draw, problem), draw.background, send, receive)
+    return in_shares(problem, state) if draw.shared else state
 
 
 def affinities_of(draw: ExposureDraw, problem: Problem) -> Affinities:

@@ -7,7 +7,10 @@ around the optimum, predictions take these probabilities for memberships.
 import numpy as np
 from scipy import sparse
 
+from klafter.search.config import SEARCH
 from klafter.search.sparse.kernels.flips import posterior_rows
+from klafter.search.sparse.kernels.shared_rows import shared_posterior
+from klafter.search.sparse.moves.share import room_for
 from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.workspace import open_workspace
 
@@ -19,12 +22,15 @@ def membership_posterior(problem: Problem, state: State) -> sparse.csr_array:
     if problem.temperature == 0.0 or not len(state.size):
         return memberships(problem, state)
     end, blocks, low = np.concatenate([[0], np.cumsum(most_communities(problem, state)).astype(np.int64)]), [], 0
-    ws = open_workspace(problem, state)
+    ws, room = open_workspace(problem, state), room_for(problem, state, counts=False) if state.shared else None
     while low < problem.n:
         high = max(low + 1, int(np.searchsorted(end, end[low] + AT_ONCE, side="right")) - 1)
         which, proba = np.empty(end[high] - end[low], np.int32), np.empty(end[high] - end[low])
         ends = np.empty(high - low, np.int64)
-        total = posterior_rows(ws, low, high, which, proba, ends)
+        if room is None:
+            total = posterior_rows(ws, low, high, which, proba, ends)
+        else:
+            total = shared_posterior(ws, low, high, room, which, proba, ends)
         parts = proba[:total].copy(), which[:total].copy(), np.concatenate([[0], ends])
         blocks.append(sparse.csr_array(parts, shape=(high - low, len(state.size))))
         low = high
@@ -33,6 +39,8 @@ def membership_posterior(problem: Problem, state: State) -> sparse.csr_array:
 
 def most_communities(problem: Problem, state: State) -> np.ndarray:
     """The most communities that a flip of each node may be tried for."""
+    if state.shared:
+        return np.minimum(state.held + SEARCH.sparse.reset_communities, len(state.size))
     links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
     partners = 1 + np.diff(state.affinities.start) + np.diff(state.affinities.into_start)
     return np.minimum(state.held + links @ (memberships(problem, state) @ partners), len(state.size))

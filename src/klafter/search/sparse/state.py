@@ -52,6 +52,7 @@ class State(NamedTuple):
     size_at_merge: np.ndarray  # (K,) int64, its size when merges with it were last tried
     background: float  # e
     count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times the price of holding 0, 1, 2, ... communities
+    shared: bool = False  # whether nodes share their links among their communities: T_k = sum_i t_i z_ik / m_i
 
     @property
     def strength(self) -> np.ndarray:
@@ -59,7 +60,7 @@ class State(NamedTuple):
         return self.affinities.strength
 
 
-ARRAYS = [name for name in State._fields if name not in ("affinities", "background")]
+ARRAYS = [name for name in State._fields if name not in ("affinities", "background", "shared")]
 
 
 def as_problem(

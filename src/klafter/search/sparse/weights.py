@@ -16,6 +16,7 @@ from scipy.special import gammaln
 from klafter.search.config import SEARCH
 from klafter.search.sparse.affinities import n_off_diagonal, off_diagonal_pairs
 from klafter.search.sparse.kernels.factors import factor_step
+from klafter.search.sparse.kernels.sharing import shared_factor_step, shared_tally
 from klafter.search.sparse.kernels.totals import fit_rows, tally_rows
 from klafter.search.sparse.state import Problem, State, n_alive
 from klafter.search.sparse.threads import ThreadPool
@@ -37,13 +38,19 @@ class Totals(NamedTuple):
 def totals(problem: Problem, state: State, pool: ThreadPool, *, with_fit: bool = False) -> Totals:
     """One pass over the links; for the objective too if asked for."""
     sent, received = np.empty(problem.n), np.empty(problem.n)
-    return _summed(
-        problem, state, pool, lambda ws, *rows: tally_rows(ws, *rows, sent, received, with_fit), sent, received
-    )
+
+    def work(ws, *rows):
+        if state.shared:
+            return shared_tally(ws, *rows, sent, received)
+        return tally_rows(ws, *rows, sent, received, with_fit)
+
+    return _summed(problem, state, pool, work, sent, received)
 
 
 def fit_totals(problem: Problem, state: State, pool: ThreadPool) -> Totals:
     """One pass for the objective alone, in half the time: no expected counts."""
+    if state.shared:
+        return totals(problem, state, pool)
     none = np.zeros(0)
     return _summed(problem, state, pool, fit_rows, none, none)
 
@@ -144,13 +151,14 @@ def weights(
 
 def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2) -> State:
     ws, as_source = open_workspace(problem, state), (state.send, state.send_sum)
+    step = shared_factor_step if state.shared else factor_step
     for _ in range(rounds):
         if problem.pair_weight == 1.0:
             as_target = (state.receive, state.receive_sum)
-            factor_step(ws, sums.sent, *as_source, *as_target, True)
-            factor_step(ws, sums.received, *as_target, *as_source, False)
+            step(ws, sums.sent, *as_source, *as_target, True)
+            step(ws, sums.received, *as_target, *as_source, False)
         else:
-            factor_step(ws, sums.sent, *as_source, *as_source, True)
+            step(ws, sums.sent, *as_source, *as_source, True)
             state.receive[:], state.receive_sum[:] = state.send, state.send_sum
     return rescaled(state)
 

@@ -26,7 +26,7 @@ class Workspace(structref.StructRefProxy):
 
 
 PROBLEM = [name for name in Problem._fields if name != "second_kind"]
-STATE = [name for name in State._fields if name not in ("affinities", "size_at_split", "size_at_merge")]
+STATE = [name for name in State._fields if name not in ("affinities", "size_at_split", "size_at_merge", "shared")]
 define_reference(
     Workspace,
     WorkspaceType,

@@ -1,0 +1,78 @@
+"""Searches whose nodes share their links among their communities, where the score is lower so.
+
+Every search of a fit is taken further with shared links (``moves/share.py``); if the best then has a lower score than
+any has without, it is given the communities that the others found, one search after the other, and those that the score
+is lower without end.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from klafter.search.config import SEARCH
+from klafter.search.progress import Step
+from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_threads
+from klafter.search.sparse.moves.anneal import with_communities_of
+from klafter.search.sparse.moves.share import can_share, deaths, in_shares, share_links, with_shares
+from klafter.search.sparse.score import score
+from klafter.search.sparse.state import Problem, State
+from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import weights
+
+
+def shared(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
+    """The searches, the best of them with shared links if its score is lower so."""
+    best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
+    first, rng, begun = outcomes[best], np.random.default_rng(seed), time.perf_counter()
+    if not SEARCH.sparse.share_rounds or not can_share(first.problem, first.state):
+        return outcomes
+    with ThreadPool(n_threads(settings, first.problem)) as pool:
+        if not is_close(first, pool):
+            return outcomes
+        found = [taken_further(o, rng, pool) for o in outcomes if can_share(o.problem, o.state)]
+        if min(found, key=by_score).score >= first.score:
+            return outcomes
+        here = put_together(first.problem, sorted(found, key=by_score), rng, pool)
+    last = first.history[-1]
+    seconds = last.seconds + time.perf_counter() - begun
+    step = Step(last.run, last.step + 1, seconds, here.score, len(here.state.size))
+    better = first._replace(state=here.state, score=here.score, counts=here.counts, history=[*first.history, step])
+    return [better if r == best else outcome for r, outcome in enumerate(outcomes)]
+
+
+def is_close(outcome: Outcome, pool: ThreadPool) -> bool:
+    """Whether the score of the same cover with shared links is lower, or hardly higher."""
+    state = with_shares(outcome.problem, outcome.state, pool)
+    value = score(outcome.problem, state, pool, counts=outcome.counts)
+    return value < outcome.score + SEARCH.sparse.share_close * abs(outcome.score)
+
+
+def taken_further(outcome: Outcome, rng, pool: ThreadPool) -> ScoredState:
+    """Where one search leads with shared links."""
+    start = with_shares(outcome.problem, outcome.state, pool)
+    return ScoredState(*share_links(outcome.problem, start, rng, pool, counts=outcome.counts), outcome.counts)
+
+
+def put_together(problem: Problem, found: list[ScoredState], rng, pool: ThreadPool) -> ScoredState:
+    """The best, with the communities of each of the others as far as these lower the score."""
+    here = without_useless(problem, found[0], rng, pool)
+    for other in found[1:]:
+        both = joined(problem, here.state, other.state, pool)
+        there = ScoredState(*share_links(problem, both, rng, pool, counts=here.counts), here.counts)
+        here = min(here, without_useless(problem, there, rng, pool), key=by_score)
+    return here
+
+
+def joined(problem: Problem, state: State, other: State, pool: ThreadPool) -> State:
+    """The state with the communities that another has beside its own."""
+    return weights(problem, in_shares(problem, with_communities_of(problem, state, other)), pool)
+
+
+def without_useless(problem: Problem, found: ScoredState, rng, pool: ThreadPool) -> ScoredState:
+    """The same without communities that the score is lower without, and what nodes then choose."""
+    state, made = deaths(problem, found.state, found.score, rng, pool, counts=found.counts)
+    if not made:
+        return found
+    return ScoredState(*share_links(problem, state, rng, pool, counts=found.counts), found.counts)
