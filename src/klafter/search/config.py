@@ -168,9 +168,10 @@ class Levels:
 class Cluster:
     """Rounds of the sparse engine over shards."""
 
-    seeds: int = setting(24, "seeds of a shard in one round of births")
-    group: int = setting(32, "communities to a neighbourhood")
+    seeds: int = setting(24, "seeds of a shard in one round of births, at least")
+    group: int = setting(32, "communities to a neighbourhood, at least")
     flip_rounds: int = setting(12, "rounds of flips")
+    birth_flips: int = setting(3, "rounds of flips after births", 0)
     background: float = setting(0.5, "share of the links that the background explains before births at a share of it")
 
 
