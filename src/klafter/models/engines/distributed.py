@@ -18,7 +18,7 @@ from klafter.models.checks import check_running
 from klafter.models.results.publish import Fitted, from_searches, publish
 from klafter.models.storage.checkpoint import MISSING, Store, opened
 from klafter.search.cluster import partitions, rounds
-from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
+from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, placed, traffic_summary
 from klafter.search.cluster.executor import bare, frame_of
 from klafter.search.progress import Callback, Progress, Step, iterate
 from klafter.search.sparse import fit as sparse_fit
@@ -36,10 +36,8 @@ def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback:
     light = tuple(bare(frame))
 
     def shards() -> list[Any]:
-        return [
-            client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
-            for low, high in pairwise(bounds)
-        ]
+        jobs = [(light, *cut_rows(problem, low, high)) for low, high in pairwise(bounds)]
+        return placed(client, partitions.shard_of_rows, jobs)
 
     executor = DaskShardExecutor(client, shards(), bounds, shards)
     return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback, model._store)

@@ -38,15 +38,19 @@ from klafter.search.sparse.state import (
 from klafter.search.sparse.weights import prices
 from klafter.search.sparse.workspace import open_workspace
 
-NODES_TO_A_SEED = 500  # of the first round of births, in large networks
+NODES_TO_A_SEED = 150  # of the first round of births, in large networks
 JOBS = 2  # neighbourhoods of moves for each shard
 
 
 def flip_sweep(
-    frame: Problem, state: State, executor: ShardExecutor, rounds: int = SEARCH.cluster.flip_rounds
+    frame: Problem,
+    state: State,
+    executor: ShardExecutor,
+    rounds: int = SEARCH.cluster.flip_rounds,
+    everywhere: bool = True,
 ) -> State:
-    """Rounds of flips until none gains."""
-    number, everywhere, before = len(executor.bounds) - 1, True, None
+    """Rounds of flips until none gains; first of all nodes, or of those around what changed since the last round."""
+    number, before, restless = len(executor.bounds) - 1, None, np.zeros(frame.n, np.bool_)
     for turn in range(rounds + 1):
         look = turn < rounds
         if not look and before is None:
@@ -60,10 +64,29 @@ def flip_sweep(
         moved = [flips for flips in found if len(flips.nodes)]
         if not moved:
             break
-        last = state
+        last, all_moved = state, moved
+        if turn:
+            moved = [calmer(flips, restless, turn) for flips in moved]
         state, fall = with_flips(frame, state, moved)
-        before, everywhere = (last, moved, fall) if len(moved) > 1 else None, False
+        restless[:] = False
+        restless[np.concatenate([flips.nodes for flips in all_moved])] = True
+        before, everywhere = (last, all_moved, fall) if len(moved) > 1 else None, False
     return without_empty(state)
+
+
+def calmer(flips: at.Flips, restless: np.ndarray, turn: int) -> at.Flips:
+    """The flips without those of half the nodes that changed in the last round too: two that follow each other, in
+    different shards, would do so for ever."""
+    kept = ~restless[flips.nodes] | (_coin(flips.nodes, turn) > 0)
+    held = flips.held[kept]
+    return flips._replace(nodes=flips.nodes[kept], held=held, member=flips.member[np.repeat(kept, flips.held)])
+
+
+def _coin(nodes: np.ndarray, turn: int) -> np.ndarray:
+    """0 or 1 for each node, another in each turn."""
+    mixed = (nodes.astype(np.uint64) * np.uint64(2) + np.uint64(2 * turn + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return (mixed >> np.uint64(40)) & np.uint64(1)
 
 
 def with_flips(frame: Problem, state: State, flips: list[at.Flips]) -> tuple[State, float]:
@@ -95,7 +118,7 @@ def births(
         )
         state, made = accept_bounded(frame, state, [proposal for part in parts for proposal in part], executor)
         if made:  # a neighbourhood shows a part of a community: the rest joins before it passes for another
-            state = flip_sweep(frame, state, executor, SEARCH.cluster.birth_flips)
+            state = flip_sweep(frame, state, executor, SEARCH.cluster.birth_flips, everywhere=False)
         born, turn = born + made, turn + 1
         if made * 20 < sum(len(some) for some, _ in found) or made == 0:
             return state, born

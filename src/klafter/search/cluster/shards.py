@@ -14,7 +14,6 @@ from scipy import sparse
 from klafter.graph.units import among, distinct
 from klafter.search.cluster.shards_kernels import (
     changed_rows,
-    flag_around,
     flat_rows,
     hidden_rows,
     places_of,
@@ -99,8 +98,7 @@ def sweep(view: View, everywhere: bool, look: bool) -> Flips:
     problem, state, own = view.problem, view.state, view.own
     flags, links = np.full(own, everywhere), len(problem.node)
     ws = open_workspace(problem, state)
-    if not everywhere:
-        flag_around(ws, own, view.changed, flags)
+    flags[view.near] = True
     before = state.held[:own].copy(), state.member[:links].copy()
     sums = [getattr(state, name) for name in SUMS]
     kept = [array.copy() for array in sums]

@@ -47,41 +47,43 @@ def sweep_rows(ws, own, flags, turns):
 
 
 @kernel
-def flag_around(ws, own, changed, flags):
-    """Flag nodes 0..own that changed or have a linked or hidden partner that changed."""
+def rows_near(ws, own, changed):
+    """Nodes 0..own that changed or have a linked or hidden partner that changed."""
+    near, number = np.empty(own, np.int64), 0
     for i in range(own):
-        near = changed[i]
-        for p in range(ws.start[i], ws.start[i + 1]):
-            near |= changed[ws.node[p]]
-        for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
-            near |= changed[ws.hidden_node[p]]
-        flags[i] = near
+        found = changed[i]
+        if not found:
+            for p in range(ws.start[i], ws.start[i + 1]):
+                if changed[ws.node[p]]:
+                    found = True
+                    break
+        if not found:
+            for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+                found |= changed[ws.hidden_node[p]]
+        if found:
+            near[number] = i
+            number += 1
+    return near[:number].copy()
 
 
 @kernel
-def touched_fit(ws, own, changed):
-    """sum_links h + sum_hidden x over the rows 0..own, of dyads with an end that changed; half for each entry."""
+def touched_fit(ws, near, changed):
+    """sum_links h + sum_hidden x over some rows, of dyads with an end that changed; half for each entry."""
     out, total = np.zeros(len(ws.size)), 0.0
     into = out if is_symmetric(ws) else np.zeros(len(ws.size))
-    for i in range(own):
-        known = False
+    for v in range(len(near)):
+        i = near[v]
+        add_row_effect(ws, i, out, into)
         for p in range(ws.start[i], ws.start[i + 1]):
             if changed[i] or changed[ws.node[p]]:
-                if not known:
-                    add_row_effect(ws, i, out, into)
-                    known = True
                 u = pair_affinity(ws, ws.node[p], out if p < ws.middle[i] else into)
                 x = exposure_factor(ws, i, p) * u
                 total += 0.5 * link_term(ws.counts, ws.value[p], x, link_mean(ws.counts, x))
         for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
             if changed[i] or changed[ws.hidden_node[p]]:
-                if not known:
-                    add_row_effect(ws, i, out, into)
-                    known = True
                 u = pair_affinity(ws, ws.hidden_node[p], out if p < ws.hidden_middle[i] else into)
                 total += 0.5 * hidden_factor(ws, i, p) * u
-        if known:
-            clear_row_effect(ws, i, out, into)
+        clear_row_effect(ws, i, out, into)
     return total
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from klafter.search.cluster.shards_kernels import changed_rows, flat_rows, places_of, touched_fit, write_rows
+from klafter.search.cluster.shards_kernels import changed_rows, flat_rows, places_of, rows_near, touched_fit, write_rows
 from klafter.search.sparse.affinities import copy_affinities
 from klafter.search.sparse.state import Problem, State
 from klafter.search.sparse.workspace import open_workspace
@@ -60,7 +60,7 @@ class View(NamedTuple):
     state: State
     nodes: np.ndarray
     own: int
-    changed: np.ndarray  # (places,) whose memberships the last change concerned
+    near: np.ndarray  # own nodes whose memberships the last change concerned, or those of a partner
     rise: float  # of sum_links h + sum_hidden x over own rows by it, half for each entry; NaN if weights changed
 
 
@@ -167,7 +167,7 @@ def unfold(shard: Shard, snapshot: Snapshot) -> View:
     _put(member, first, held, flat)
     send, receive = snapshot.send[shard.nodes], snapshot.receive[shard.nodes]
     state = State(member, held, send, receive, *_communities(snapshot.communities))
-    nothing = np.zeros(len(shard.nodes), np.bool_)
+    nothing = np.zeros(0, np.int64)
     return View(shard.problem._replace(start=first), state, shard.nodes, own, nothing, np.nan)
 
 
@@ -189,8 +189,9 @@ def after(shard: Shard, view: View, delta: Delta) -> View:
     places = places_of(int(shard.nodes[0]), view.own, shard.nodes[view.own :], delta.nodes)
     changed = np.zeros(len(shard.nodes), np.bool_)
     changed[places[places >= 0]] = True
-    judged = delta.flips_only and len(delta.nodes)
-    before = touched_fit(open_workspace(view.problem, view.state), view.own, changed) if judged else np.nan
+    judged, ws = delta.flips_only and len(delta.nodes), open_workspace(view.problem, view.state)
+    near = rows_near(ws, view.own, changed)
+    before = touched_fit(ws, near, changed) if judged else np.nan
     state = view.state._replace(**dict(zip(State._fields[4:], _communities(delta.communities))))
     receive = delta.send if delta.receive is None else delta.receive
     if delta.send is not None:
@@ -201,8 +202,8 @@ def after(shard: Shard, view: View, delta: Delta) -> View:
     if not write_rows(places, *rows, view.problem.start, state.held, state.member, changed):
         view, state = roomier(shard, view, state, places, delta.held)
         write_rows(places, *rows, view.problem.start, state.held, state.member, changed)
-    rise = touched_fit(open_workspace(view.problem, state), view.own, changed) - before if judged else np.nan
-    return view._replace(state=state, changed=changed, rise=rise)
+    rise = touched_fit(open_workspace(view.problem, state), near, changed) - before if judged else np.nan
+    return view._replace(state=state, near=near, rise=rise)
 
 
 def roomier(shard: Shard, view: View, state: State, places: np.ndarray, held: np.ndarray) -> tuple[View, State]:
