@@ -42,6 +42,7 @@ class DaskShardExecutor:
         self.again = again  # makes the shards anew, where the client can
         self.traffic: list[Traffic] = []
         self.careful = False  # whether something was lost
+        self.homes: list[str] | None = None  # the workers that have the shards, while nothing was lost
         self.versions = Versions()
 
     def each(self, work, snapshot, *columns) -> list:
@@ -49,7 +50,7 @@ class DaskShardExecutor:
 
         def submit(some, known):
             given, column = self._share(known), list(zip(*columns)) if columns else [()] * len(self.shards)
-            return [self._submit(run, self.shards[s], given, work, *column[s]) for s in some]
+            return [self._at_home(s, given, work, *column[s]) for s in some]
 
         return self._complete(work, submit, update, len(self.shards), columns)
 
@@ -64,7 +65,7 @@ class DaskShardExecutor:
             for nodes, *args in (jobs[number] for number in some):
                 own = by_shard(nodes, self.bounds)
                 group = self._share(nodes)
-                parts = [self._submit(run, x, given, part_of, group) for x, mine in zip(self.shards, own) if len(mine)]
+                parts = [self._at_home(s, given, part_of, group) for s, mine in enumerate(own) if len(mine)]
                 futures.append(self._submit(on_parts, work, settled, parts, *args))
             return futures
 
@@ -88,6 +89,14 @@ class DaskShardExecutor:
     def _submit(self, work, *args):
         return self.client.submit(work, *args, pure=False)
 
+    def _at_home(self, s: int, *args):
+        """Work on shard s, where it is: elsewhere the state that it keeps is not known, and Dask may think that another
+        worker would be sooner ready."""
+        if self.homes is None and not self.careful:
+            self.homes = homes_of(self.client, self.shards)
+        where = {"workers": [self.homes[s]]} if self.homes is not None else {}
+        return self.client.submit(run, self.shards[s], *args, pure=False, **where)
+
     def _complete(self, work, submit, update: Update, number: int, columns) -> list:
         """Results of futures; shards that have neither this version nor the one before are given it whole."""
         began, late = time.perf_counter(), list(range(number))
@@ -105,13 +114,21 @@ class DaskShardExecutor:
         return found
 
     def _be_careful(self) -> None:
-        self.careful = True
+        self.careful, self.homes = True, None
         if self.again is not None and any(shard.status not in ("pending", "finished") for shard in self.shards):
             self.shards = self.again()  # a scheduler that began anew knows them no more
 
     def _gather(self, futures: list) -> list:
-        some_done(futures, self.client, all_of_them=True)
+        some_done(futures, self.client, all_of_them=True, needed=self.homes)
         return list(self.client.gather(futures))
+
+
+def homes_of(client, shards: list) -> list[str] | None:
+    """The worker that has each shard; None if one is on its way."""
+    some_done(shards, client, all_of_them=True)
+    found = client.who_has(shards)
+    where = [sorted(found.get(shard.key, ())) for shard in shards]
+    return [workers[0] for workers in where] if all(where) else None
 
 
 def placed(client, work, jobs: list[tuple]) -> list:
