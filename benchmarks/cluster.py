@@ -1,4 +1,4 @@
-"""The sparse engine on Dask clusters of 1, 2 and 4 workers and without: answers, CPU seconds, and bytes by kind of round.
+"""The sparse engine on Dask clusters of 1, 2 and 4 workers and without: answers, CPU seconds, bytes by kind of round.
 
     python benchmarks/cluster.py 10000 100000
 

@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import threading
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,11 +15,12 @@ from scipy import sparse
 from test_sparse import dense_groups
 
 import klafter as kl
-from klafter.search.cluster import acceptance, rounds
+from klafter.datasets import make_overlapping
+from klafter.search.cluster import acceptance, endings, rounds
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.acceptance_kernels import choose
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows
-from klafter.search.cluster.executor import bare, by_shard, frame_of
+from klafter.search.cluster.executor import bare, frame_of
 from klafter.search.cluster.neighbourhoods import make_neighbourhood, on_parts, part_of
 from klafter.search.cluster.versions import BEHIND, Versions, run, snapshot_of, view_at
 from klafter.search.parallel import run as run_tasks
@@ -119,10 +121,9 @@ def some_rows_changed(frame, state, rng):
     z = sparse.lil_array(engine.memberships(frame, state))
     for i in rng.choice(frame.n, 12, replace=False):
         z[i, :] = rng.random(z.shape[1]) < rng.choice([0.1, 0.9])
-    new = as_state(
+    return as_state(
         frame_links(frame), sparse.csr_array(z), state.affinities, state.background, state.send, state.receive
     )
-    return new
 
 
 @kinds
@@ -290,6 +291,34 @@ def test_exchanges_are_chosen_and_carried_out_as_one_after_the_other(seed):
     np.testing.assert_allclose(new.send_sum, found.T @ new.send)
 
 
+def test_bridges_are_found_by_one_worker_that_has_all_links():
+    rng = np.random.default_rng(0)
+    block = np.repeat([0, 1, 2], 50)
+    rate = np.array([[0.01, 0.4, 0.01], [0.4, 0.01, 0.01], [0.01, 0.01, 0.4]])[block][:, block]
+    links = np.triu(rng.random((150, 150)) < rate, 1)
+    problem, frame, executor = in_shards(kl.Graph(links + links.T))
+    state = empty_state(frame, links.sum())
+    z = sparse.csr_array((block[:, None] == 2).astype(float))
+    state = as_state(frame_links(frame), z, as_affinities([0.5]), state.background, state.send, state.receive)
+    before = rounds.objective(frame, state, executor)
+    new, value = endings.bridges(frame, state, executor, links.sum(), [0])
+    assert not new.affinities.diagonal
+    assert value < before
+    assert value == pytest.approx(engine.objective(problem, whole(problem, frame, new)))
+
+
+def test_sparse_births_lower_the_objective_of_what_rounds_leave_unexplained():
+    graph, _ = make_overlapping(1500, community_size=50, mean_degree=10, random_state=0)
+    problem, frame, executor = in_shards(graph)
+    state = empty_state(frame, graph.n_links)
+    state, _ = rounds.births(frame, state, executor, [0])
+    state = rounds.warm_up(frame, state, executor)
+    before = engine.objective(problem, whole(problem, frame, state))
+    new = endings.sparse_births(frame, state, executor, graph.n_links, [0])
+    assert len(new.size) > len(state.size)
+    assert engine.objective(problem, whole(problem, frame, new)) < before
+
+
 def test_exchanges_that_share_links_are_not_both_made_on_old_gains():
     graph, _ = dense_groups(60, 1, 0.5, 0.0, 2)
     problem, frame, executor = in_shards(graph)
@@ -446,14 +475,14 @@ class Stuck:
     def __init__(self, workers=True):
         self.rounds, self.workers = 0, workers
 
-    def submit(self, work, *args, pure, workers=None):
-        return work, args
+    def submit(self, work, *args, pure):
+        return partial(work, *args)
 
     def who_has(self, shards):
         return {}
 
     def gather(self, futures):
-        return [work(*args) for work, args in futures]
+        return [future() for future in futures]
 
     def processing(self):
         return {"tcp://one": ()}
@@ -491,8 +520,8 @@ def test_a_cluster_without_workers_ends_the_fit_with_a_sentence(monkeypatch):
     client = Stuck(workers=False)
     monkeypatch.setattr("distributed.wait", client.wait)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
+    executor, snapshot = on_client(client)
     with pytest.raises(RuntimeError, match="has had no worker for"):
-        executor, snapshot = on_client(client)
         executor.each(lambda view: view.own, snapshot)
 
 

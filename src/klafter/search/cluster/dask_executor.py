@@ -14,13 +14,12 @@ import numpy as np
 from scipy import sparse as sp
 
 from klafter.search.cluster import shards as at
-from klafter.search.cluster.executor import bare, by_shard
+from klafter.search.cluster.executor import FEWEST, SHARD_LINKS, bare, by_shard
 from klafter.search.cluster.losses import STALL, insist, some_done
 from klafter.search.cluster.neighbourhoods import on_parts, part_of
 from klafter.search.cluster.versions import BEHIND, Update, Versions, run
 from klafter.search.sparse.state import Problem
 
-SHARD_LINKS, FEWEST = 5_000_000, 4  # links to a shard, and shards at least: fixed by the graph, not by the cluster
 SMALL = 50_000  # bytes of a value that goes with every task
 SLOWEST = 1e7  # bytes a second at which a state goes to the workers, at least
 

@@ -9,6 +9,7 @@ import numpy as np
 from klafter.search.cluster.versions import Snapshot
 from klafter.search.sparse.state import Problem
 
+SHARD_LINKS, FEWEST = 5_000_000, 4  # links to a shard, and shards at least: fixed by the graph, not by the cluster
 MOST_HELD = 64  # communities of a node that rounds keep
 
 

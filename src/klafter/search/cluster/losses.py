@@ -40,9 +40,7 @@ def is_loss(error: Exception) -> bool:
     return type(error) is Exception or isinstance(error, (CancelledError, KilledWorker, OSError))
 
 
-def some_done(
-    futures: list[Any], client: Any, *, all_of_them: bool, needed: list[str] | None = None
-) -> set[Any]:
+def some_done(futures: list[Any], client: Any, *, all_of_them: bool, needed: list[str] | None = None) -> set[Any]:
     """Futures that are done; an error if nothing is at work on them, as when what they need died with a worker, or if
     one of the workers that alone may do them is gone."""
     from distributed import wait
@@ -51,7 +49,9 @@ def some_done(
     while True:
         patience = STALL if needed is None else LOOK
         try:
-            done = wait(futures, timeout=patience, return_when="ALL_COMPLETED" if all_of_them else "FIRST_COMPLETED").done
+            done = wait(
+                futures, timeout=patience, return_when="ALL_COMPLETED" if all_of_them else "FIRST_COMPLETED"
+            ).done
             return set(done)
         except TimeoutError:
             waited += patience

@@ -41,9 +41,7 @@ def part_of(view: View, group: np.ndarray) -> Part:
     mark, places = np.full(len(view.nodes), -1, np.int32), places_of(int(low), view.own, view.nodes[view.own :], group)
     mark[places[places >= 0]] = np.flatnonzero(places >= 0)
     links = inside_rows(problem.start, problem.middle, problem.node, problem.value, rows, mark, True)
-    hidden = inside_rows(
-        problem.hidden_start, problem.hidden_middle, problem.hidden_node, NO_COUNTS, rows, mark, False
-    )
+    hidden = inside_rows(problem.hidden_start, problem.hidden_middle, problem.hidden_node, NO_COUNTS, rows, mark, False)
     outside, held = np.diff(problem.start)[rows] - links[0], state.held[rows]
     room, flat = np.minimum(outside, held + ROOM), flat_rows(problem.start, state.held, state.member, rows)
     return Part(group[first:last], room, links, hidden, held, flat, state.send[rows], state.receive[rows])

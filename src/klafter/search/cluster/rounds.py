@@ -20,6 +20,7 @@ from klafter.search.cluster import neighbourhoods
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.acceptance import accept_bounded
 from klafter.search.cluster.acceptance_kernels import replace_rows
+from klafter.search.cluster.endings import sparse_births
 from klafter.search.cluster.executor import ShardExecutor, by_shard
 from klafter.search.cluster.versions import snapshot_of
 from klafter.search.cluster.weights import objective, weights
@@ -113,9 +114,7 @@ def births(
         found = executor.each(at.seeds, snapshot_of(frame, state), [each] * number, turns)
         groups = _around(frame, state, [near for _, near in found], executor)
         jobs = [(nodes, some, background_discount) for nodes, (some, _) in zip(groups, found) if len(some)]
-        parts = executor.on_neighbourhoods(
-            neighbourhoods.neighbourhood_births, frame, snapshot_of(frame, state), jobs
-        )
+        parts = executor.on_neighbourhoods(neighbourhoods.neighbourhood_births, frame, snapshot_of(frame, state), jobs)
         state, made = accept_bounded(frame, state, [proposal for part in parts for proposal in part], executor)
         if made:  # a neighbourhood shows a part of a community: the rest joins before it passes for another
             state = flip_sweep(frame, state, executor, SEARCH.cluster.birth_flips, everywhere=False)
@@ -124,9 +123,7 @@ def births(
             return state, born
 
 
-def _around(
-    frame: Problem, state: State, groups: list[np.ndarray], executor: ShardExecutor
-) -> list[np.ndarray]:
+def _around(frame: Problem, state: State, groups: list[np.ndarray], executor: ShardExecutor) -> list[np.ndarray]:
     """Groups of nodes and what unexplained links join to them."""
     cut = zip(*(by_shard(nodes, executor.bounds) for nodes in groups))
     found = executor.each(at.neighbours, snapshot_of(frame, state), [list(parts) for parts in cut])
@@ -159,6 +156,7 @@ def init(frame: Problem, executor: ShardExecutor, n_links: float, seed: int) -> 
     if left > 2 * SEARCH.cluster.background * n_links:
         state, _ = births(frame, state, executor, [seed, 0, 0], SEARCH.sparse.background_discount)
         state, _ = moves(frame, warm_up(frame, state, executor), executor)
+        state = sparse_births(frame, state, executor, n_links, [seed, 0, 1])
     return state if objective(frame, state, executor) <= value else nothing
 
 

@@ -82,7 +82,7 @@ def make_shard(frame: Problem, rows: Rows) -> Shard:
 
 
 def tally(view: View, factors: bool):
-    """This shard's part of the totals: sum_links h, sums by community and, for factors, expected counts of its nodes."""
+    """This shard's part of the totals: sum_links h, sums by community and, for factors, expected counts by node."""
     part, sent, received = no_totals(view.state), np.zeros(view.own), np.zeros(view.own)
     fit = tally_rows(open_workspace(view.problem, view.state), 0, view.own, part, sent, received, True)
     if not factors:

@@ -164,7 +164,7 @@ def unfold(shard: Shard, snapshot: Snapshot) -> View:
     first = laid_out(shard, held)
     member = np.zeros(first[-1] + 1, np.int32)
     flat = flat_rows(snapshot.start, snapshot.held, snapshot.member, shard.nodes)
-    _put(member, first, held, flat)
+    put_rows(member, first, held, flat)
     send, receive = snapshot.send[shard.nodes], snapshot.receive[shard.nodes]
     state = State(member, held, send, receive, *_communities(snapshot.communities))
     nothing = np.zeros(0, np.int64)
@@ -178,7 +178,8 @@ def laid_out(shard: Shard, held: np.ndarray) -> np.ndarray:
     return np.concatenate([shard.problem.start[:-1], links + np.cumsum(room) - room, [links + room.sum()]])
 
 
-def _put(member: np.ndarray, first: np.ndarray, held: np.ndarray, flat: np.ndarray) -> None:
+def put_rows(member: np.ndarray, first: np.ndarray, held: np.ndarray, flat: np.ndarray) -> None:
+    """Communities, row after row, to where the rows begin."""
     length = held.astype(np.int64)
     rank = np.arange(len(flat)) - np.repeat(np.cumsum(length) - length, length)
     member[np.repeat(first[:-1], length) + rank] = flat
@@ -213,5 +214,5 @@ def roomier(shard: Shard, view: View, state: State, places: np.ndarray, held: np
     needed[places[places >= 0]] = np.maximum(needed[places[places >= 0]], held[places >= 0])
     first = laid_out(shard, needed)
     member = np.zeros(first[-1] + 1, np.int32)
-    _put(member, first, state.held, flat)
+    put_rows(member, first, state.held, flat)
     return view._replace(problem=view.problem._replace(start=first)), state._replace(member=member)
