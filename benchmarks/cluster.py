@@ -35,7 +35,7 @@ def measure(graph, truth, workers: int) -> dict:
 
     how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.ERROR}
     with LocalCluster(n_workers=workers, **how) as cluster, Client(cluster) as client:
-        fit(small(), client=client)
+        fit(small(), client=client, max_iter=1)
         began, before = time.perf_counter(), cpu_seconds(client)
         model = fit(graph, client=client)
         seconds, after = time.perf_counter() - began, cpu_seconds(client)
@@ -104,8 +104,8 @@ def main() -> None:
             rows.append(measure(graph, truth, workers) if workers else alone(graph, truth))
             sys.stdout.write(json.dumps({k: v for k, v in rows[-1].items() if k != "traffic"}) + "\n")
             sys.stdout.flush()
-    command = "python benchmarks/cluster.py " + " ".join(sys.argv[1:])
-    RESULTS.write_text(json.dumps({"command": command, "fits": rows}, indent=1) + "\n")
+            command = "python benchmarks/cluster.py " + " ".join(sys.argv[1:])
+            RESULTS.write_text(json.dumps({"command": command, "fits": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -15,11 +15,10 @@ from klafter.search.cluster import shards as at
 from klafter.search.cluster.acceptance_kernels import carry_out_all, choose
 from klafter.search.cluster.executor import ShardExecutor
 from klafter.search.cluster.versions import snapshot_of
+from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, in_order
 from klafter.search.sparse.state import Problem, State, with_slots, without_empty
 from klafter.search.sparse.workspace import open_workspace
-
-PIECES = 0.5  # of the strength inside two births, between them, that makes them pieces of one
 
 
 class Plans(NamedTuple):
@@ -115,7 +114,7 @@ def pieces(across: sparse.csr_array, plans: Plans, background: float) -> Table:
     size, born = np.diff(plans.node_start).astype(float), np.diff(plans.out_start) == 0
     inside, pairs = across.diagonal() / size**2, across.tocoo()
     rate = pairs.data / (size[pairs.row] * size[pairs.col])
-    alike = rate - background > PIECES * (np.minimum(inside[pairs.row], inside[pairs.col]) - background)
+    alike = rate - background > SEARCH.cluster.pieces * (np.minimum(inside[pairs.row], inside[pairs.col]) - background)
     alike &= born[pairs.row] & born[pairs.col] & (pairs.row != pairs.col)
     entries = np.ones(alike.sum()), (pairs.row[alike], pairs.col[alike])
     return _table(sparse.csr_array(entries, shape=across.shape))

@@ -39,7 +39,6 @@ from klafter.search.sparse.state import (
 from klafter.search.sparse.weights import prices
 from klafter.search.sparse.workspace import open_workspace
 
-NODES_TO_A_SEED = 150  # of the first round of births, in large networks
 JOBS = 2  # neighbourhoods of moves for each shard
 
 
@@ -110,7 +109,7 @@ def births(
     born, turn, number = 0, 0, len(executor.bounds) - 1
     while True:
         turns = [[*entropy, turn, s] for s in range(number)]
-        each = max(SEARCH.cluster.seeds, -(-max(n_alive(state), frame.n // NODES_TO_A_SEED) // number))
+        each = max(SEARCH.cluster.seeds, -(-max(n_alive(state), frame.n // SEARCH.cluster.seed_nodes) // number))
         found = executor.each(at.seeds, snapshot_of(frame, state), [each] * number, turns)
         groups = _around(frame, state, [near for _, near in found], executor)
         jobs = [(nodes, some, background_discount) for nodes, (some, _) in zip(groups, found) if len(some)]

@@ -30,7 +30,6 @@ from klafter.search.sparse.workspace import open_workspace
 
 NO_NODES, NO_COUNTS = np.zeros(0, np.int64), np.zeros(0)
 SUMS = ("size", "send_sum", "receive_sum")
-SWEEP_TURNS = 4  # of flips in one round; what they look at is frozen elsewhere
 
 
 class Partners(NamedTuple):
@@ -102,7 +101,7 @@ def sweep(view: View, everywhere: bool, look: bool) -> Flips:
     before = state.held[:own].copy(), state.member[:links].copy()
     sums = [getattr(state, name) for name in SUMS]
     kept = [array.copy() for array in sums]
-    gain = sweep_rows(ws, own, flags, SWEEP_TURNS if look else 0)
+    gain = sweep_rows(ws, own, flags, SEARCH.cluster.sweep_turns if look else 0)
     some = np.flatnonzero(changed_rows(problem.start, state.held[:own], state.member, problem.start, *before))
     held, flat = state.held[some], flat_rows(problem.start, state.held, state.member, some)
     state.held[:own], state.member[:links] = before
