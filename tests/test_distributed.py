@@ -19,7 +19,7 @@ from klafter.datasets import make_overlapping
 from klafter.search.cluster import acceptance, endings, rounds
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.acceptance_kernels import choose
-from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows
+from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, volume_of
 from klafter.search.cluster.executor import bare, frame_of
 from klafter.search.cluster.neighbourhoods import make_neighbourhood, on_parts, part_of
 from klafter.search.cluster.versions import BEHIND, Versions, run, snapshot_of, view_at
@@ -514,6 +514,25 @@ def test_tasks_that_nobody_works_on_are_submitted_again(monkeypatch):
     executor, snapshot = on_client(client)
     assert executor.each(lambda view, more: view.own + more, snapshot, [100, 200]) == [130, 230]
     assert client.rounds == 2
+
+
+def test_a_shard_that_lost_its_state_is_given_it_whole(monkeypatch):
+    client = Stuck()
+    client.rounds = 1
+    monkeypatch.setattr("distributed.wait", client.wait)
+    executor, first = on_client(client)
+    executor.each(at.unexplained, first)
+    second = first._replace(send=first.send * 1.1, receive=first.receive * 1.1)
+    expected = executor.each(at.tally, second, [True] * 2)
+    third = second._replace(send=second.send / 1.1, receive=second.receive / 1.1)
+    known = executor.each(at.tally, third, [True] * 2)
+    executor.shards[1].at = ("another fit", 7)
+    again = executor.each(at.tally, second, [True] * 2)
+    assert [part[0] for part in again] == [part[0] for part in expected] != [part[0] for part in known]
+    lines = [line for line in executor.traffic if line.work == "tally"]
+    assert len(lines) == 4  # the last of them for one shard
+    assert lines[-1].sent > lines[-2].sent
+    assert lines[0].sent < volume_of(first)
 
 
 def test_a_cluster_without_workers_ends_the_fit_with_a_sentence(monkeypatch):

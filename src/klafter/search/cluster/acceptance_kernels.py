@@ -1,7 +1,5 @@
 """Kernels of the client: which exchanges are carried out, and memberships that are replaced."""
 
-import math
-
 import numpy as np
 
 from klafter.jit.decorators import kernel
@@ -97,4 +95,3 @@ def replace_rows(ws, nodes, held, flat, own):
                 own[k] += both
             ws.held[i] = held[v]
         at += held[v]
-    return math.nan

@@ -132,11 +132,9 @@ def homes_of(client, shards: list) -> list[str] | None:
 
 def placed(client, work, jobs: list[tuple]) -> list:
     """Futures of ``work`` of each job, spread evenly over the workers there are."""
-    workers = sorted(client.nthreads())
-    return [
-        client.submit(work, *job, pure=False, workers=[workers[number % len(workers)]], allow_other_workers=True)
-        for number, job in enumerate(jobs)
-    ]
+    workers = sorted(client.nthreads())  # none while they begin anew
+    where = [{"workers": [w], "allow_other_workers": True} for w in workers] or [{}]
+    return [client.submit(work, *job, pure=False, **where[s % len(where)]) for s, job in enumerate(jobs)]
 
 
 def _same(value):
