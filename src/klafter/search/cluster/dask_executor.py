@@ -113,9 +113,10 @@ class DaskShardExecutor:
         return found
 
     def _be_careful(self) -> None:
+        known = all(shard.status in ("pending", "finished") for shard in self.shards)
+        if self.again is not None and (self.careful or not known):
+            self.shards = self.again()  # a scheduler that began anew knows them no more, even those that are pending
         self.careful, self.homes = True, None
-        if self.again is not None and any(shard.status not in ("pending", "finished") for shard in self.shards):
-            self.shards = self.again()  # a scheduler that began anew knows them no more
 
     def _gather(self, futures: list) -> list:
         some_done(futures, self.client, all_of_them=True, needed=self.homes)
