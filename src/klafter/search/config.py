@@ -182,9 +182,13 @@ class Levels:
 class Cluster:
     """Rounds of the sparse engine over shards."""
 
-    seeds: int = setting(24, "seeds of a shard in one round of births")
-    group: int = setting(32, "communities to a neighbourhood")
+    seeds: int = setting(24, "seeds of a shard in one round of births, at least")
+    seed_nodes: int = setting(150, "nodes to a seed, where that makes more seeds")
+    pieces: float = setting(0.5, "of the strength inside two births, between them, that makes one of them wait", 1e9)
+    group: int = setting(32, "communities to a neighbourhood, at least")
     flip_rounds: int = setting(12, "rounds of flips")
+    sweep_turns: int = setting(4, "sweeps of a shard over its own nodes in one round of flips")
+    birth_flips: int = setting(3, "rounds of flips after births", 0)
     background: float = setting(0.5, "share of the links that the background explains before births at a share of it")
 
 

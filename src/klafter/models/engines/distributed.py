@@ -17,8 +17,8 @@ from klafter.jit.compilation import announce_compilation
 from klafter.models.checks import check_running
 from klafter.models.results.publish import Fitted, from_searches, publish
 from klafter.models.storage.checkpoint import MISSING, Store, opened
-from klafter.search.cluster import partitions, rounds
-from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, traffic_summary
+from klafter.search.cluster import endings, partitions, rounds
+from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, placed, traffic_summary
 from klafter.search.cluster.executor import bare, frame_of
 from klafter.search.progress import Callback, Progress, Step, iterate
 from klafter.search.sparse import fit as sparse_fit
@@ -36,13 +36,11 @@ def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback:
     light = tuple(bare(frame))
 
     def shards() -> list[Any]:
-        return [
-            client.submit(partitions.shard_of_rows, light, *cut_rows(problem, low, high), pure=False)
-            for low, high in pairwise(bounds)
-        ]
+        jobs = [(light, *cut_rows(problem, low, high)) for low, high in pairwise(bounds)]
+        return placed(client, partitions.shard_of_rows, jobs)
 
     executor = DaskShardExecutor(client, shards(), bounds, shards)
-    return search(model.max_iter, model.tol, executor, frame, problem.value.sum() / 2, seeds, callback, model._store)
+    return search(model, executor, frame, problem.value.sum() / 2, seeds, callback, model._store)
 
 
 def check_cold(model: Any) -> None:
@@ -89,7 +87,7 @@ def fit_partitions(
     executor, callback = DaskShardExecutor(client, shards, bounds), callback or (lambda progress: None)
     data = hashlib.sha256(np.ascontiguousarray(degree).tobytes()).hexdigest()[:12]  # the links are on the cluster
     with opened(checkpoint, model, _unlinked(n), model._seeds(), checkpoint_every, data=data) as (store, seeds):
-        fitted = search(model.max_iter, model.tol, executor, frame, links, seeds, callback, store).noting(STAYED)
+        fitted = search(model, executor, frame, links, seeds, callback, store).noting(STAYED)
     publish(model, _unlinked(n), fitted, time.perf_counter() - began)
 
 
@@ -98,8 +96,7 @@ def _unlinked(n: int) -> Graph:
 
 
 def search(
-    max_iter: int,
-    tol: float,
+    model: Any,
     executor: DaskShardExecutor,
     frame: Problem,
     n_links: float,
@@ -107,7 +104,8 @@ def search(
     callback: Callback,
     store: Store | None = None,
 ) -> Fitted:
-    """Rounds until a step gains less than ``tol``, and what they found."""
+    """Rounds until a step gains less than ``tol``, then affinities between communities, and what they found."""
+    max_iter, tol = model.max_iter, model.tol
     seed, begun = int(seeds.generate_state(1)[0]), time.perf_counter()
     store = store or Store()
     stand = store.get("rounds.state")
@@ -134,7 +132,10 @@ def search(
             note(0, state)
         turns, n_steps = iter(range(made + 1, max_iter + 1)), 0 if ended else max_iter - made
         state = iterate(lambda s: rounds.step(frame, s, executor, [seed, next(turns)]), state, n_steps, done, Event())
-    fitted = from_searches(
-        [sparse_fit.Outcome(frame, state, history, len(history) <= max_iter, history[-1].objective, False)]
-    )
+        converged = len(history) <= max_iter
+        if converged and model.bridges:
+            state, value = endings.bridges(frame, state, executor, n_links, [seed, 0, 2])
+            if value is not None:
+                history.append(Step(0, len(history), time.perf_counter() - begun, value, len(state.size)))
+    fitted = from_searches([sparse_fit.Outcome(frame, state, history, converged, history[-1].objective, False)])
     return replace(fitted, more={**fitted.more, "traffic": traffic_summary(executor.traffic)})

@@ -1,7 +1,7 @@
 """K-LAFTER on a Dask cluster that the user brings: shards of rows on workers, the state with the client.
 
-Every task is a pure function of a shard and a state, so a worker that dies takes nothing along: Dask runs its tasks
-again elsewhere, and what cannot be recovered is sent again.
+The answer of every task follows from a shard and a version of the state, so a worker that dies takes nothing along:
+Dask runs its tasks again elsewhere, and what cannot be recovered is sent again.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import numpy as np
 from scipy import sparse as sp
 
 from klafter.search.cluster import shards as at
-from klafter.search.cluster.executor import by_shard
+from klafter.search.cluster.executor import FEWEST, SHARD_LINKS, bare, by_shard
 from klafter.search.cluster.losses import STALL, insist, some_done
+from klafter.search.cluster.neighbourhoods import on_parts, part_of
+from klafter.search.cluster.versions import BEHIND, Update, Versions, run
 from klafter.search.sparse.state import Problem
 
-SHARD_LINKS, FEWEST = 5_000_000, 8  # links to a shard, and shards at least: fixed by the graph, not by the cluster
+SMALL = 50_000  # bytes of a value that goes with every task
 SLOWEST = 1e7  # bytes a second at which a state goes to the workers, at least
 
 
@@ -39,70 +41,116 @@ class DaskShardExecutor:
         self.again = again  # makes the shards anew, where the client can
         self.traffic: list[Traffic] = []
         self.careful = False  # whether something was lost
+        self.homes: list[str] | None = None  # the workers that have the shards, while nothing was lost
+        self.versions = Versions()
 
-    def each(self, work, shared, *columns) -> list:
-        def submit():
-            given = () if shared is None else (self._share(shared),)
-            return [self._submit(work, shard, *given, *args) for shard, *args in zip(self.shards, *columns)]
+    def each(self, work, snapshot, *columns) -> list:
+        update = self.versions.next(snapshot)
 
-        return self._insist(work, submit, shared, columns)
+        def submit(some, known):
+            given, column = self._share(known), list(zip(*columns)) if columns else [()] * len(self.shards)
+            return [self._at_home(s, given, work, *column[s]) for s in some]
+
+        return self._complete(work, submit, update, len(self.shards), columns)
 
     def on_neighbourhoods(self, work, frame, snapshot, jobs) -> list:
-        def submit():
-            given = self._share(snapshot)
-            return [self._submit(work, tuple(frame), self._rows(nodes), given, *args) for nodes, *args in jobs]
+        if not jobs:
+            return []
+        update = self.versions.next(snapshot)
+        about = tuple(bare(frame)), snapshot.communities
 
-        return self._insist(work, submit, snapshot, jobs)
+        def submit(some, known):
+            given, settled, futures = self._share(known), self._share(about), []
+            for nodes, *args in (jobs[number] for number in some):
+                own = by_shard(nodes, self.bounds)
+                group = self._share(nodes)
+                parts = [self._at_home(s, given, part_of, group) for s, mine in enumerate(own) if len(mine)]
+                futures.append(self._submit(on_parts, work, settled, parts, *args))
+            return futures
 
-    def _rows(self, nodes) -> list:
-        cut = zip(self.shards, by_shard(nodes, self.bounds))
-        return [self._submit(at.rows_of, shard, some) for shard, some in cut if len(some)]
+        return self._complete(work, submit, update, len(jobs), [about, jobs])
 
     def _share(self, value):
-        """A value on every worker. Dask may wait for ever for one that dies while it is sent, so that has a limit, and
-        once something was lost the value goes as a task, which takes longer and can be repeated."""
+        """A value for several tasks: with each of them if it is small, else on every worker. Dask may wait for ever for
+        one that dies while it is sent, so that has a limit, and once something was lost the value goes as a task, which
+        takes longer and can be repeated."""
 
         async def send():
             return await self.client.scatter(value, broadcast=True, hash=False, asynchronous=True)
 
+        volume = volume_of(value)
+        if volume < SMALL:
+            return value
         if self.careful:
             return self._submit(_same, value)
-        return self.client.sync(send, callback_timeout=STALL + _bytes(value) / SLOWEST)
+        return self.client.sync(send, callback_timeout=STALL + volume / SLOWEST)
 
     def _submit(self, work, *args):
         return self.client.submit(work, *args, pure=False)
 
-    def _insist(self, work, submit, *sent) -> list:
-        """Results of futures, submitted anew if something was lost that Dask itself cannot bring back."""
-        began = time.perf_counter()
-        found = insist(lambda: self._gather(submit()), self.client, self._be_careful)
-        volume = sum(map(_bytes, sent))
-        self.traffic.append(Traffic(work.__name__, time.perf_counter() - began, volume, _bytes(found)))
+    def _at_home(self, s: int, *args):
+        """Work on shard s, where it is: elsewhere the state that it keeps is not known, and Dask may think that another
+        worker would be sooner ready."""
+        if self.homes is None and not self.careful:
+            self.homes = homes_of(self.client, self.shards)
+        where = {"workers": [self.homes[s]]} if self.homes is not None else {}
+        return self.client.submit(run, self.shards[s], *args, pure=False, **where)
+
+    def _complete(self, work, submit, update: Update, number: int, columns) -> list:
+        """Results of futures; shards that have neither this version nor the one before are given it whole."""
+        began, late = time.perf_counter(), list(range(number))
+        found: list[Any] = [BEHIND] * number
+        for known in (update if update.delta is None else update._replace(base=None), update):
+            again = insist(lambda: self._gather(submit(late, known)), self.client, self._be_careful)  # noqa: B023
+            for place, result in zip(late, again):
+                found[place] = result
+            sent = volume_of(known) + volume_of(columns)
+            self.traffic.append(Traffic(work.__name__, time.perf_counter() - began, sent, volume_of(again)))
+            late = [place for place in late if isinstance(found[place], str)]
+            if not late:
+                break
+            began = time.perf_counter()
         return found
 
     def _be_careful(self) -> None:
-        self.careful = True
-        if self.again is not None and any(shard.status not in ("pending", "finished") for shard in self.shards):
-            self.shards = self.again()  # a scheduler that began anew knows them no more
+        known = all(shard.status in ("pending", "finished") for shard in self.shards)
+        if self.again is not None and (self.careful or not known):
+            self.shards = self.again()  # a scheduler that began anew knows them no more, even those that are pending
+        self.careful, self.homes = True, None
 
     def _gather(self, futures: list) -> list:
-        some_done(futures, self.client, all_of_them=True)
+        some_done(futures, self.client, all_of_them=True, needed=self.homes)
         return list(self.client.gather(futures))
+
+
+def homes_of(client, shards: list) -> list[str] | None:
+    """The worker that has each shard; None if one is on its way."""
+    some_done(shards, client, all_of_them=True)
+    found = client.who_has(shards)
+    where = [sorted(found.get(shard.key, ())) for shard in shards]
+    return [workers[0] for workers in where] if all(where) else None
+
+
+def placed(client, work, jobs: list[tuple]) -> list:
+    """Futures of ``work`` of each job, spread evenly over the workers there are."""
+    workers = sorted(client.nthreads())  # none while they begin anew
+    where = [{"workers": [w], "allow_other_workers": True} for w in workers] or [{}]
+    return [client.submit(work, *job, pure=False, **where[s % len(where)]) for s, job in enumerate(jobs)]
 
 
 def _same(value):
     return value
 
 
-def _bytes(value: Any) -> int:
+def volume_of(value: Any) -> int:
     """Size of all arrays inside a value."""
     if isinstance(value, np.ndarray):
         return value.nbytes
     if sp.issparse(value):
         return value.data.nbytes + value.indices.nbytes + value.indptr.nbytes
-    if isinstance(value, dict):
-        return sum(map(_bytes, value.values()))
-    return sum(map(_bytes, value)) if isinstance(value, (list, tuple)) else 8
+    if isinstance(value, (dict, str)):
+        return sum(map(volume_of, value.values())) if isinstance(value, dict) else len(value)
+    return sum(map(volume_of, value)) if isinstance(value, (list, tuple)) else 8
 
 
 def cut_points(n: int, n_links: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Executors of shards, and what is sent to them."""
+"""Executors of shards, and what they are given."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from klafter.search.cluster import shards as at
-from klafter.search.sparse.state import Problem, State
+from klafter.search.cluster.versions import Snapshot
+from klafter.search.sparse.state import Problem
 
+SHARD_LINKS, FEWEST = 5_000_000, 4  # links to a shard, and shards at least: fixed by the graph, not by the cluster
 MOST_HELD = 64  # communities of a node that rounds keep
-NO_ACTIVITY = np.zeros(0, np.int8)
 
 
 class ShardExecutor(Protocol):
@@ -18,11 +18,11 @@ class ShardExecutor(Protocol):
 
     bounds: np.ndarray
 
-    def each(self, work, shared: Any, *columns) -> list:
-        """``work(shard, shared, *the shard's entry of each column)`` of every shard; no ``shared`` if it is None."""
+    def each(self, work: Any, snapshot: Snapshot, *columns: Any) -> list:
+        """``work(view, *args)`` of every shard, with its entry of each column."""
 
-    def on_neighbourhoods(self, work, frame: Problem, snapshot: at.Snapshot, jobs: list[tuple]) -> list:
-        """``work(frame, rows, view, *args)`` of every job (nodes, *args), with the rows of its nodes."""
+    def on_neighbourhoods(self, work: Any, frame: Problem, snapshot: Snapshot, jobs: list[tuple]) -> list:
+        """``work(problem, state, nodes, *args)`` of every job (nodes in order, *args)."""
 
 
 def by_shard(nodes: np.ndarray, bounds: np.ndarray) -> list[np.ndarray]:
@@ -40,10 +40,3 @@ def bare(frame: Problem) -> Problem:
     """Size, kind and prices alone, for rows given apart."""
     empty = np.zeros(0, np.int64)
     return frame._replace(start=empty, middle=empty, hidden_start=empty, hidden_middle=empty)
-
-
-def snapshot_of(frame: Problem, state: State, activity: np.ndarray = NO_ACTIVITY) -> at.Snapshot:
-    """What goes to the shards."""
-    start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
-    place = np.arange(start[-1]) - np.repeat(start[:-1] - frame.start[:-1], state.held)
-    return at.Snapshot(start, state.member[place], state.send, state.receive, tuple(state[4:]), activity)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 ATTEMPTS = 5  # at work whose worker died
 STALL, PATIENCE = 20, 300  # seconds that work may wait with nobody at it, and that the cluster may have no worker
+LOOK = 2  # seconds of waiting after which workers that are needed are looked for
 
 Found = TypeVar("Found")
 
@@ -39,16 +40,24 @@ def is_loss(error: Exception) -> bool:
     return type(error) is Exception or isinstance(error, (CancelledError, KilledWorker, OSError))
 
 
-def some_done(futures: list[Any], client: Any, *, all_of_them: bool) -> set[Any]:
-    """Futures that are done; an error if nothing is at work on them, as when what they need died with a worker."""
+def some_done(futures: list[Any], client: Any, *, all_of_them: bool, needed: list[str] | None = None) -> set[Any]:
+    """Futures that are done; an error if nothing is at work on them, as when what they need died with a worker, or if
+    one of the workers that alone may do them is gone."""
     from distributed import wait
 
+    waited = 0
     while True:
+        patience = STALL if needed is None else LOOK
         try:
-            done = wait(futures, timeout=STALL, return_when="ALL_COMPLETED" if all_of_them else "FIRST_COMPLETED").done
+            done = wait(
+                futures, timeout=patience, return_when="ALL_COMPLETED" if all_of_them else "FIRST_COMPLETED"
+            ).done
             return set(done)
         except TimeoutError:
-            if not any(client.processing().values()):
+            waited += patience
+            if needed is not None and not set(needed) <= set(client.nthreads()):
+                raise CancelledError("A worker that had shards is gone.") from None
+            if waited >= STALL and not any(client.processing().values()):
                 raise CancelledError(f"No worker was at work for {STALL} s.") from None
 
 

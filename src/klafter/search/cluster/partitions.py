@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from operator import getitem
 
 import numpy as np
 
 from klafter.search.cluster import shards as at
+from klafter.search.cluster.dask_executor import placed
 from klafter.search.sparse.state import Problem
 
 
@@ -36,13 +38,9 @@ def _extent(part) -> tuple[int, int, int]:
 def shuffle(parts: list, frame: Problem, bounds: np.ndarray, counts: bool, client) -> list:
     """One shard of rows for each range of nodes; pieces go from worker to worker."""
     cut = [client.submit(_cut, part, bounds, counts, pure=False) for part in parts]
-    return [
-        client.submit(
-            shard_of_pieces, tuple(frame), int(bounds[s]), int(bounds[s + 1]), counts,
-            [client.submit(getitem, pieces, s, pure=False) for pieces in cut], pure=False,
-        )
-        for s in range(len(bounds) - 1)
-    ]  # fmt: skip
+    own = [[client.submit(getitem, pieces, s, pure=False) for pieces in cut] for s in range(len(bounds) - 1)]
+    about = tuple(frame), counts
+    return placed(client, shard_of_pieces, [(about, a, b, some) for (a, b), some in zip(pairwise(bounds), own)])
 
 
 def _cut(part, bounds: np.ndarray, counts: bool) -> list[np.ndarray]:
@@ -57,8 +55,9 @@ def _cut(part, bounds: np.ndarray, counts: bool) -> list[np.ndarray]:
     return np.split(rows[order], np.searchsorted(shard[order], np.arange(1, len(bounds) - 1)))
 
 
-def shard_of_pieces(frame: tuple, low: int, high: int, counts: bool, pieces: list[np.ndarray]) -> at.Shard:
+def shard_of_pieces(about: tuple, low: int, high: int, pieces: list[np.ndarray]) -> at.Shard:
     """The rows of nodes low..high from the pieces of all partitions; a link given twice counts once, or adds up."""
+    frame, counts = about
     near, far, value = np.concatenate(pieces).T
     width = Problem(*frame).n
     key, which = np.unique((near.astype(np.int64) - low) * width + far.astype(np.int64), return_inverse=True)

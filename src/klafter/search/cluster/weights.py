@@ -3,22 +3,23 @@
 import numpy as np
 
 from klafter.search.cluster import shards as at
-from klafter.search.cluster.executor import ShardExecutor, snapshot_of
+from klafter.search.cluster.executor import ShardExecutor
+from klafter.search.cluster.versions import snapshot_of
 from klafter.search.config import SEARCH
 from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.weights import Totals, as_totals, new_affinities, objective_from, rescaled
 
 
-def totals(frame: Problem, state: State, executor: ShardExecutor) -> Totals:
-    """Sums over all links, reduced in the order of the shards."""
-    parts = executor.each(at.tally, snapshot_of(frame, state))
+def totals(frame: Problem, state: State, executor: ShardExecutor, *, factors: bool = True) -> Totals:
+    """Sums over all links, reduced in the order of the shards; expected counts of nodes only for ``factors``."""
+    parts = executor.each(at.tally, snapshot_of(frame, state), [factors] * (len(executor.bounds) - 1))
     sent, received = (np.concatenate([part[i] for part in parts]) for i in (2, 3))
     return as_totals(frame, state, [part[:2] for part in parts], sent, received)
 
 
 def objective(frame: Problem, state: State, executor: ShardExecutor) -> float:
     """Q, exact over all dyads."""
-    return objective_from(frame, state, totals(frame, state, executor))
+    return objective_from(frame, state, totals(frame, state, executor, factors=False))
 
 
 def weights(
@@ -34,7 +35,7 @@ def weights(
         return np.concatenate(executor.each(at.hidden_rates, snapshot_of(frame, state)), axis=1)
 
     for _ in range(rounds):
-        sums = totals(frame, state, executor)
+        sums = totals(frame, state, executor, factors=factors and np.isfinite(frame.shrinkage))
         state = parallel_step(frame, state, sums, factors=factors, hidden=hidden if len(frame.hidden_node) else None)
     return state
 
