@@ -31,7 +31,7 @@ def shared(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequ
     with ThreadPool(n_threads(settings, first.problem)) as pool:
         if not is_close(first, pool):
             return outcomes
-        found = [taken_further(o, rng, pool) for o in outcomes if can_share(o.problem, o.state)]
+        found = [taken_further(o, first.score, rng, pool) for o in outcomes if can_share(o.problem, o.state)]
         if min(found, key=by_score).score >= first.score:
             return outcomes
         here = put_together(first.problem, sorted(found, key=by_score), rng, pool)
@@ -49,10 +49,11 @@ def is_close(outcome: Outcome, pool: ThreadPool) -> bool:
     return value < outcome.score + SEARCH.sparse.share_close * abs(outcome.score)
 
 
-def taken_further(outcome: Outcome, rng, pool: ThreadPool) -> ScoredState:
-    """Where one search leads with shared links."""
+def taken_further(outcome: Outcome, goal: float, rng, pool: ThreadPool) -> ScoredState:
+    """Where one search leads with shared links, as far as that may be below the goal."""
     start = with_shares(outcome.problem, outcome.state, pool)
-    return ScoredState(*share_links(outcome.problem, start, rng, pool, counts=outcome.counts), outcome.counts)
+    found = share_links(outcome.problem, start, rng, pool, counts=outcome.counts, goal=goal)
+    return ScoredState(*found, outcome.counts)
 
 
 def put_together(problem: Problem, found: list[ScoredState], rng, pool: ThreadPool) -> ScoredState:

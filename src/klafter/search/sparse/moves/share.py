@@ -60,26 +60,30 @@ def _factors(state: State) -> tuple[np.ndarray, np.ndarray]:
     return state.send, state.receive
 
 
-def share_links(problem: Problem, state: State, rng, pool: ThreadPool, *, counts: bool) -> tuple[State, float]:
-    """The state after rounds of rows and weights, and its score.
+def share_links(
+    problem: Problem, state: State, rng, pool: ThreadPool, *, counts: bool, goal: float = np.inf
+) -> tuple[State, float]:
+    """The state after rounds of rows and weights, and its score; given up where it will not come below the ``goal``.
 
     One way begins with all nodes as they are, another with everyone in some community, as when counts are learned.
     """
     value = score(problem, state, pool, counts=counts)
-    ways = [descend(problem, (state, value), rng, pool, counts)]
+    ways = [descend(problem, (state, value), rng, pool, counts, goal)]
     if counts and (state.held == 0).any():
         everyone = one_round(problem, state, rng, pool, counts, least=1)
-        ways.append(descend(problem, everyone, rng, pool, counts))
+        ways.append(descend(problem, everyone, rng, pool, counts, goal))
     return min(ways, key=lambda found: found[1])
 
 
-def descend(problem: Problem, here: tuple[State, float], rng, pool: ThreadPool, counts: bool) -> tuple[State, float]:
-    """Rounds as long as the score falls."""
-    for _ in range(SEARCH.sparse.share_rounds):
+def descend(
+    problem: Problem, here: tuple[State, float], rng, pool: ThreadPool, counts: bool, goal: float
+) -> tuple[State, float]:
+    """Rounds as long as the score falls, and falls by enough to come below the goal in the rounds that are left."""
+    for left in range(SEARCH.sparse.share_rounds - 1, -1, -1):
         there = one_round(problem, here[0], rng, pool, counts)
-        if there[1] >= here[1] - LEAST_FALL:
+        fall, here = here[1] - there[1], min(here, there, key=lambda found: found[1])
+        if fall <= LEAST_FALL or here[1] - left * fall > goal:
             break
-        here = there
     return here
 
 
