@@ -1,7 +1,7 @@
 """Acceptance of exchanges that were proposed against one state on many neighbourhoods, in one pass on the client.
 
-Two exchanges disturb one another only in links inside the nodes of both (a hidden dyad counts in each community by
-itself). Shards count those, and an exchange is taken while the most that they could change leaves a gain.
+One exchange changes the gain of another only by links inside the nodes of both (a hidden dyad counts in each community
+by itself). Shards count these links, and an exchange is taken where the most that they could change leaves a gain.
 """
 
 from __future__ import annotations
