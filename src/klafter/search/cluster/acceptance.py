@@ -72,7 +72,7 @@ def carried_out(frame: Problem, state: State, good: list[Exchange], plans: Plans
         into[into_start[e] : into_start[e + 1]] = mine
     carry_out_all(open_workspace(frame, state), plans, taken, into, into_start)
     state.strength[into] = np.concatenate([np.zeros(0), *(good[e].w for e in np.flatnonzero(taken))])
-    state.size_at_split[into] = 0
+    state.size_at_split[into], state.size_at_merge[into] = 0, 0
     return without_empty(state)
 
 
