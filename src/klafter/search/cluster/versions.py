@@ -101,7 +101,8 @@ def snapshot_of(frame: Problem, state: State) -> Snapshot:
     """The state of this moment, which later changes leave as it is."""
     start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
     member = flat_rows(frame.start, state.held, state.member, np.arange(len(state.held)))
-    return Snapshot(start, state.held.copy(), member, state.send.copy(), state.receive.copy(), _communities(state[-len(COMMUNITIES) :]))
+    communities = _communities(state[-len(COMMUNITIES) :])
+    return Snapshot(start, state.held.copy(), member, state.send.copy(), state.receive.copy(), communities)
 
 
 def _communities(fields: tuple) -> tuple:
