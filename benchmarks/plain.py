@@ -320,7 +320,11 @@ def grow(ws, k, price, diagonal_only, passes) -> float:
     return gain
 
 
-def propose_birth(ws, seed, k, assortative, passes) -> tuple[float, float]:
+def no_bounds(ws) -> None:
+    """Bounds that save gains are for compiled births: here every gain is worked out."""
+
+
+def propose_birth(ws, seed, k, assortative, passes, _) -> tuple[float, float]:
     size = seed_community(ws, k, seed, assortative)
     gain = grow(ws, k, column_price(ws.priors, ws.n, size), assortative, passes) if size > 1 else 0.0
     if ws.z[k].sum() < 2:
@@ -448,7 +452,7 @@ def plain_kernels():
     swaps = [
         (core_objective, {"open_workspace": PlainView, "total": total}),
         (birth, {"open_workspace": PlainView, "propose_birth": propose_birth, "clear_column": clear,
-                 "newly_underpredicted": newly_underpredicted,
+                 "newly_underpredicted": newly_underpredicted, "new_residuals": no_bounds,
                  "laplace_evidence": laplace_evidence}),
         (flip, {"open_workspace": PlainView, "descend": descend, "fit_parameters": fit_parameters,
                 "fit_column": fit_column, "total": total}),

@@ -23,7 +23,7 @@ CHOSEN = {"cv_results_", "best_index_", "best_params_", "best_score_", "best_est
 DENSE = {"converged_", "prior_", "finest_", "levels_"}
 MODELS = {
     "logit": (KLafter(**QUICK, n_smooth=0), DENSE),
-    "exposure": (KLafter(**QUICK, link="exposure"), {"converged_", "background_", "prior_"}),
+    "exposure": (KLafter(**QUICK, link="exposure"), {"converged_", "background_", "prior_", "links_shared_"}),
     "paper": (KLafter.paper(max_iter=3, random_state=0), set()),
     "lfrm": (LFRM(**SWEEPS), SAMPLED | {"prior_"}),
     "irm": (IRM(**SWEEPS), SAMPLED),

@@ -294,7 +294,8 @@ class Predictions(Exports):
         --------
         >>> import klafter as kl
         >>> from klafter.datasets import load_karate
-        >>> told = kl.KLafter(n_init=1, n_smooth=30, random_state=0).fit(load_karate()).explain(0, 33)
+        >>> model = kl.KLafter(n_init=1, n_smooth=30, structure=0.5, random_state=0)
+        >>> told = model.fit(load_karate()).explain(0, 33)
         >>> abs(sum(value for _, value in told.parts) - told.log_odds) < 1e-9
         True
         >>> sorted(told.totals)
