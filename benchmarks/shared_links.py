@@ -32,11 +32,11 @@ RESULTS = Path(__file__).parent / "results" / "shared_links.json"
 DATA = Path(os.environ.get("KLAFTER_DATA", Path(__file__).parents[2] / "shared" / "data"))
 REAL = ("football", "usair", "netscience_seal", "ego_facebook_348", "ego_facebook_414", "email_eu_core", "polblogs")
 LFR = ("lfr_n1000_k20_mu0.3_on[15]*", "lfr_n1000_k10_mu0.3_on[15]*", "lfr_n1000_k20_mu0.5_on10_om2")
-choose = sharing.shared
+choose = sharing.share_if_better
 
 
 def watched(seen: dict):
-    """`shared`, noting what it was given and how long it took."""
+    """`share_if_better`, noting what it was given and how long it took."""
 
     def shared(settings, outcomes, seed):
         best = min(outcomes, key=lambda outcome: outcome.score)
@@ -64,7 +64,7 @@ def run(folder: str, name: str, seed: int, **parameters) -> dict:
     """One fit, before and after."""
     graph, truth = read_network(DATA / folder, name)
     graph, seen = kl.Graph(sparse.csr_array((graph.links + graph.links.T) != 0).astype(float)), {}
-    sharing.shared = watched(seen)
+    sharing.share_if_better = watched(seen)
     begun = time.process_time()
     model = kl.KLafter(random_state=seed, n_jobs=1, **parameters).fit(graph)
     row = {"network": name, "seed": seed, **parameters, "link": model.link_, "cpu_seconds": time.process_time() - begun}

@@ -15,7 +15,7 @@ from klafter.graph import Graph
 from klafter.search.sparse.affinities import as_affinities
 from klafter.search.sparse.kernels.shared_rows import shared_rows
 from klafter.search.sparse.membership_posterior import membership_posterior
-from klafter.search.sparse.moves.share import deaths, in_shares, judged_rows, room_for, with_shares, without_shares
+from klafter.search.sparse.moves.share import deaths, in_shares, judged_rows, scratch_for, with_shares, without_shares
 from klafter.search.sparse.score import score
 from klafter.search.sparse.state import as_problem, as_state, copy_state, memberships
 from klafter.search.sparse.threads import ThreadPool
@@ -60,7 +60,7 @@ def test_the_fall_that_rows_tell_is_the_fall_of_the_objective(seed, directed, co
     pool, order = ThreadPool(1), np.random.default_rng(seed).permutation(30)
     for least in (0, 1):
         before = judged_rows(problem, state, pool, learned)
-        fall, changed = shared_rows(open_workspace(problem, state), order, least, room_for(problem, state, learned))
+        fall, changed = shared_rows(open_workspace(problem, state), order, least, scratch_for(problem, state, learned))
         assert changed > 0
         assert least == 1 or fall > 0
         assert before - judged_rows(problem, state, pool, learned) == pytest.approx(fall, rel=1e-9, abs=1e-9)

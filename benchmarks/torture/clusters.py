@@ -18,7 +18,7 @@ from scipy import sparse
 
 from benchmarks.torture.fits import FITS
 from benchmarks.torture.guard import guarded, part, tell
-from klafter.search.cluster import dask_executor, losses
+from klafter.search.cluster import dask_executor, retries
 
 KINDS = (*["workers killed"] * 8, "scheduler restarted", "little memory")
 STALL, PATIENCE = 4, 30  # seconds that a fit waits here for work and for workers, so that losses are soon noticed
@@ -110,8 +110,8 @@ def run(first: int, last: int) -> None:
     from dask.distributed import Client, LocalCluster
 
     warnings.simplefilter("ignore")
-    losses.STALL = dask_executor.STALL = STALL
-    losses.PATIENCE = PATIENCE
+    retries.STALL = dask_executor.STALL = STALL
+    retries.PATIENCE = PATIENCE
     names, wanted, end = list(FITS), {}, time.monotonic() + SECONDS
     trials = {"workers killed": with_kills, "scheduler restarted": with_restart, "little memory": with_little_memory}
     for number in range(first, last):

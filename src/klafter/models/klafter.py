@@ -65,14 +65,14 @@ class KLafter(DenseFit, SparseFit):
     structure : float or "auto"
         What the structural expert counts beside the model in predictions of links. "auto" learns its weight, that of
         the model, and whether probabilities are too timid: from quick refits to folds of the visible dyads,
-        which take a third of the time of a default fit, or, of the sparse engine and without sweeps, from visible
+        which take up to a third of the time of a default fit, or, of the sparse engine and without sweeps, from visible
         links that each are predicted without themselves. A number is the weight in the mean of log odds; 0 leaves
         the model alone.
     n_init : int or "auto"
         Restarts: the one with the lowest score gives the communities, predictions average all. The two best go on by
         row resets and by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and six beyond (four). From 5,000
-        nodes on there is one.
+        "auto" makes twelve up to 500 nodes (eight up to 50, six with link="exposure") and six beyond (four). The sparse
+        engine makes one beyond 5,000 nodes.
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
@@ -276,14 +276,14 @@ class KLafter(DenseFit, SparseFit):
             return callback(progress._replace(stage="choosing", n_runs=n_runs))
 
         with announce_compilation():
-            rival = linking.Rival(self._problem(graph)[0], recipe._replace(n_smooth=0))
+            setup = linking.DenseSetup(self._problem(graph)[0], recipe._replace(n_smooth=0))
             settings = self._sparse_settings()
             if (kept := self._store.get("choice")) is not MISSING:
                 found, start = kept
                 if found is not None:
                     found = sparse_fit.restored(sparse_fit.problem_of(settings, graph), found)
                 return found, start
-            found, start = linking.search_if_better(graph, settings, rival, seeds, tell, stop)
+            found, start = linking.search_if_better(graph, settings, setup, seeds, tell, stop)
             if not stop.is_set():
                 self._store.put("choice", (None if found is None else sparse_fit.bare(found), start))
             return found, start

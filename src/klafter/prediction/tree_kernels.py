@@ -24,7 +24,7 @@ class Cut(NamedTuple):
     feature: int
     threshold: float
     n_left: int
-    worth: float
+    purity: float
 
 
 @kernel
@@ -90,10 +90,10 @@ def best_cut(columns, linked, bag, begin, end, links, which, leaf, n_tried, rng)
         n_right, links_right = end - begin - n_left, links - links_left
         if n_left < leaf or n_right < leaf:
             continue
-        worth = (links_left**2 + (n_left - links_left) ** 2) / n_left
-        worth += (links_right**2 + (n_right - links_right) ** 2) / n_right
-        if worth > best.worth:
-            best = Cut(which[t], threshold, n_left, worth)
+        purity = (links_left**2 + (n_left - links_left) ** 2) / n_left
+        purity += (links_right**2 + (n_right - links_right) ** 2) / n_right
+        if purity > best.purity:
+            best = Cut(which[t], threshold, n_left, purity)
     return best
 
 

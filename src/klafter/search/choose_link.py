@@ -26,7 +26,7 @@ from klafter.search.sparse.state import memberships
 CHOICE = (1_000_000,)  # spawn key: seeds that no restart has
 
 
-class Rival(NamedTuple):
+class DenseSetup(NamedTuple):
     """What a restart of the dense engine needs."""
 
     problem: Problem
@@ -40,25 +40,25 @@ class Choice(NamedTuple):
     start: State | None
 
 
-def search_if_better(graph: Graph, settings: sparse_fit.Settings, rival: Rival, seeds, callback, stop) -> Choice:
+def search_if_better(graph: Graph, settings: sparse_fit.Settings, setup: DenseSetup, seeds, callback, stop) -> Choice:
     """What the sparse engine finds, if its score is lower than that of the dense one, or Ctrl-C came."""
     first, second = np.random.SeedSequence(seeds.entropy, spawn_key=CHOICE).spawn(2)
     found = sparse_fit.search(settings, graph, callback, sparse_fit.Task(0, 1, first, None), stop)
     if stop.is_set():
         return Choice(found, None)
-    least, state = logit_score(found, rival, second, callback, stop)
+    least, state = logit_score(found, setup, second, callback, stop)
     return Choice(found, None) if stop.is_set() or found.score < least else Choice(None, state)
 
 
-def logit_score(found: sparse_fit.Outcome, rival: Rival, seed, callback, stop) -> tuple[float, State]:
+def logit_score(found: sparse_fit.Outcome, setup: DenseSetup, seed, callback, stop) -> tuple[float, State]:
     """The score of the dense engine from the cover of the sparse one and, where that is close, from its own start."""
-    problem = rival.problem._replace(counts=found.counts)
+    problem = setup.problem._replace(counts=found.counts)
     z = np.ascontiguousarray(memberships(found.problem, found.state).toarray().T.astype(np.uint8))
     task = Task(0, 1, seed, None)
-    least, state = descend_below(found.score, problem, z, Descent(rival.recipe, task, callback, stop))
+    least, state = descend_below(found.score, problem, z, Descent(setup.recipe, task, callback, stop))
     if stop.is_set() or not found.score < least < (1 + SEARCH.link.close) * found.score:
         return least, state
-    own = restart(problem, rival.recipe, task, callback, stop)
+    own = restart(problem, setup.recipe, task, callback, stop)
     return (own.score, own.state) if own.score < least else (least, state)
 
 

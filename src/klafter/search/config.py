@@ -6,7 +6,7 @@ for rounding, steps of convex solvers (Newton, L-BFGS, power iteration), sizes o
 the algorithm of the paper, which is fixed. Parameters of ``KLafter`` are parameters, not settings.
 
 ``KLAFTER_SEARCH='{"dense.reset_rounds": 0}'`` in the environment changes settings for a whole process: a switch for
-research, by which ``benchmarks/ablate.py`` measures what each is worth. Kernels receive settings as arguments, so code
+research, by which ``benchmarks/ablate.py`` measures what each changes. Kernels receive settings as arguments, so code
 that was compiled before stays right.
 """
 
@@ -27,7 +27,7 @@ def setting(value: Any, does: str, off: Any = None) -> Any:
 class Effort:
     """Which engine, how many restarts, and what is kept of them, by the number of nodes."""
 
-    dense_limit: int = setting(2_500, "nodes up to which the dense engine is comfortable: some minutes")
+    dense_limit: int = setting(2_500, "nodes up to which the dense engine is taken: some minutes")
     choice_from: int = setting(300, "nodes from which both links are tried", 100_000)
     dozens: int = setting(50, "nodes up to which the first of three numbers holds")
     hundreds: int = setting(500, "nodes up to which the second of three numbers holds")
@@ -132,7 +132,7 @@ class Sparse:
     partners: int = setting(4, "communities that share the members of one that is given up", 0)
     uneven: int = setting(8, "times the smaller beyond which a large community is not merged with it")
     large: int = setting(600, "members of such a large community")
-    merge_hope: float = setting(50.0, "nats that rounds after the first may bring to a merge", 1e300)
+    merge_loss: float = setting(50.0, "nats that a merge may lose after its first round and still be improved", 1e300)
     merge_from: float = setting(0.01, "share of the objective below which a step's fall must be before merges", 1.0)
     merge_all: int = setting(300, "communities beyond which only those that changed are merged again")
     split_edge: float = setting(0.54, "eigenvalue for a split, in units of that of a random graph")

@@ -24,7 +24,7 @@ def move_nodes(start, node, value, order, resolution):
     total = sum_degrees(start, value, degree)
     mass = degree.copy()  # an assignment to all of an array compiles text for its errors
     if total > 0.0:
-        while settle(
+        while one_pass(
             start, node, value, order, resolution / total, LEAST_RISE * total / n, group, degree, mass, shared
         ):
             pass
@@ -42,7 +42,7 @@ def sum_degrees(start, value, degree):
 
 
 @bare
-def settle(start, node, value, order, scale, least, group, degree, mass, shared):
+def one_pass(start, node, value, order, scale, least, group, degree, mass, shared):
     """One pass over the nodes; whether some moved. ``shared`` is room of zeros for links to each group."""
     moved = False
     for i in order:

@@ -58,7 +58,7 @@ def _kept(job: Callable, keep: Callable) -> Callable:
 
 def _on_cluster(job: Callable, tasks: Sequence, client, keep: Callable | None) -> list:
     """Each result as soon as it is there; what workers took along is asked for again."""
-    from klafter.search.cluster.losses import insist, some_done
+    from klafter.search.cluster.retries import retry, some_done
 
     found: dict[int, Any] = {}
 
@@ -71,7 +71,7 @@ def _on_cluster(job: Callable, tasks: Sequence, client, keep: Callable | None) -
                 if keep is not None:
                     keep(t, found[t])
 
-    insist(attempt, client)
+    retry(attempt, client)
     return [found[t] for t in range(len(tasks))]
 
 

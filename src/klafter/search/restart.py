@@ -40,10 +40,10 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
         if few:
             best = min(best, run(best.problem, prune(best.problem, recipe, rich), best.score), key=by_score)
     # where communities explain the degrees sociality only adds noise; the average of both predicts better
-    alone = bool(task.run % 2) and problem.has_sociality
-    posterior, state = without_sociality(best.problem, rich) if alone else (best.problem, rich)
+    no_sociality = bool(task.run % 2) and problem.has_sociality
+    posterior, state = without_sociality(best.problem, rich) if no_sociality else (best.problem, rich)
     draws = smooth(posterior._replace(counts=False), state, recipe, rng, descent.report, stop) if smooth else []
-    if draws and few and not alone and recipe.n_communities is None and not descent.stopped():
+    if draws and few and not no_sociality and recipe.n_communities is None and not descent.stopped():
         best = min(best, run(best.problem, prune(best.problem, recipe, draws[-1]), best.score), key=by_score)
     return best._replace(draws=draws)
 

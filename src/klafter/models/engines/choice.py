@@ -17,7 +17,7 @@ LOGIT_ONLY = {
     "offdiagonal_scale": 1.4,
     "n_smooth": "auto",
 }  # parameters that the sparse engine has no use for, with their defaults
-RESTART_SECONDS = 60.0  # of the dense engine, on as many nodes as it is comfortable with
+RESTART_SECONDS = 60.0  # of the dense engine, on the most nodes for which it is the default
 LINK_SECONDS = 1e-4  # of the sparse engine: measured were 15e-6 on planted networks, 650e-6 on ca_astroph
 LINK_BYTES, NODE_BYTES = 90.0, 500.0  # at the peak of a fit by the sparse engine, the graph itself among them
 EXPOSURE_ONLY = {"degree_prior": 5.0}  # and the dense engine
@@ -50,7 +50,7 @@ class LinkChoice(Growing):
         return own
 
     def _announce_dense(self, graph: Graph) -> None:
-        """A restart takes a minute where the engine is comfortable, and communities grow with the network."""
+        """A restart of the most nodes for which it is the default takes a minute; communities grow with the network."""
         n_runs, n_nodes = self._n_runs(graph.n_nodes), float(graph.n_nodes)
         seconds = RESTART_SECONDS * (n_nodes / SEARCH.effort.dense_limit) ** 3 * n_runs / workers(self.n_jobs, n_runs)
         cure = "Use link='exposure' for 0/1 links or counts, or fewer nodes or restarts."

@@ -39,7 +39,7 @@ class SparseFit(LinkChoice):
         """
         from klafter.models.engines import distributed
         from klafter.search.sparse import fit as sparse_fit  # the sparse engine, which small networks do without
-        from klafter.search.sparse.sharing import shared
+        from klafter.search.sparse.sharing import share_if_better
 
         if run.client is not None:
             return self._with_posterior(distributed.fit_graph(self, graph, run.seeds, run.callback, run.client), graph)
@@ -65,7 +65,7 @@ class SparseFit(LinkChoice):
                 if len(outcomes) > 1 and self.temperature > 0.0 and not stop.is_set():
                     outcomes = sparse_fit.combined(settings, outcomes, run.seeds.spawn(1)[0])
                 if self.temperature > 0.0 and not stop.is_set():
-                    outcomes = shared(settings, outcomes, run.seeds.spawn(1)[0])
+                    outcomes = share_if_better(settings, outcomes, run.seeds.spawn(1)[0])
         return self._with_posterior(from_searches(outcomes), graph)
 
     def _prediction_draws(self) -> Sequence[Draw]:

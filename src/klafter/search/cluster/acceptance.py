@@ -1,7 +1,7 @@
 """Acceptance of exchanges that were proposed against one state on many neighbourhoods, in one pass on the client.
 
-Two exchanges disturb one another only in links inside the nodes of both (a hidden dyad counts in each community by
-itself). Shards count those, and an exchange is taken while the most that they could change leaves a gain.
+One exchange changes the gain of another only by links inside the nodes of both (a hidden dyad counts in each community
+by itself). Shards count these links, and an exchange is taken where the most that they could change leaves a gain.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def carried_out(frame: Problem, state: State, good: list[Exchange], plans: Plans
         into[into_start[e] : into_start[e + 1]] = mine
     carry_out_all(open_workspace(frame, state), plans, taken, into, into_start)
     state.strength[into] = np.concatenate([np.zeros(0), *(good[e].w for e in np.flatnonzero(taken))])
-    state.size_at_split[into] = 0
+    state.size_at_split[into], state.size_at_merge[into] = 0, 0
     return without_empty(state)
 
 

@@ -15,8 +15,8 @@ from scipy import sparse as sp
 
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.executor import FEWEST, SHARD_LINKS, bare, by_shard
-from klafter.search.cluster.losses import STALL, insist, some_done
 from klafter.search.cluster.neighbourhoods import on_parts, part_of
+from klafter.search.cluster.retries import STALL, retry, some_done
 from klafter.search.cluster.versions import BEHIND, Update, Versions, run
 from klafter.search.sparse.state import Problem
 
@@ -40,7 +40,7 @@ class DaskShardExecutor:
         self.client, self.shards, self.bounds = client, shards, bounds
         self.again = again  # makes the shards anew, where the client can
         self.traffic: list[Traffic] = []
-        self.careful = False  # whether something was lost
+        self.after_loss = False  # whether something was lost
         self.homes: list[str] | None = None  # the workers that have the shards, while nothing was lost
         self.versions = Versions()
 
@@ -81,7 +81,7 @@ class DaskShardExecutor:
         volume = volume_of(value)
         if volume < SMALL:
             return value
-        if self.careful:
+        if self.after_loss:
             return self._submit(_same, value)
         return self.client.sync(send, callback_timeout=STALL + volume / SLOWEST)
 
@@ -91,7 +91,7 @@ class DaskShardExecutor:
     def _at_home(self, s: int, *args):
         """Work on shard s, where it is: elsewhere the state that it keeps is not known, and Dask may think that another
         worker would be sooner ready."""
-        if self.homes is None and not self.careful:
+        if self.homes is None and not self.after_loss:
             self.homes = homes_of(self.client, self.shards)
         where = {"workers": [self.homes[s]]} if self.homes is not None else {}
         return self.client.submit(run, self.shards[s], *args, pure=False, **where)
@@ -101,7 +101,7 @@ class DaskShardExecutor:
         began, late = time.perf_counter(), list(range(number))
         found: list[Any] = [BEHIND] * number
         for known in (update if update.delta is None else update._replace(base=None), update):
-            again = insist(lambda: self._gather(submit(late, known)), self.client, self._be_careful)  # noqa: B023
+            again = retry(lambda: self._gather(submit(late, known)), self.client, self._note_loss)  # noqa: B023
             for place, result in zip(late, again):
                 found[place] = result
             sent = volume_of(known) + volume_of(columns)
@@ -112,11 +112,11 @@ class DaskShardExecutor:
             began = time.perf_counter()
         return found
 
-    def _be_careful(self) -> None:
+    def _note_loss(self) -> None:
         known = all(shard.status in ("pending", "finished") for shard in self.shards)
-        if self.again is not None and (self.careful or not known):
+        if self.again is not None and (self.after_loss or not known):
             self.shards = self.again()  # a scheduler that began anew knows them no more, even those that are pending
-        self.careful, self.homes = True, None
+        self.after_loss, self.homes = True, None
 
     def _gather(self, futures: list) -> list:
         some_done(futures, self.client, all_of_them=True, needed=self.homes)

@@ -1,5 +1,5 @@
-"""What one worker does with all links together, of graphs whose links one worker can hold: births of communities of
-very few links, from the embedding of the whole graph, and affinities between communities."""
+"""What one worker does with all links, where it can hold them: births of communities of very few links, from the
+embedding of the whole graph, and affinities between communities."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def flip_sweep(
     everywhere: bool = True,
 ) -> State:
     """Rounds of flips until none gains; first of all nodes, or of those around what changed since the last round."""
-    number, before, restless = len(executor.bounds) - 1, None, np.zeros(frame.n, np.bool_)
+    number, before, moved_before = len(executor.bounds) - 1, None, np.zeros(frame.n, np.bool_)
     for turn in range(rounds + 1):
         look = turn < rounds
         if not look and before is None:
@@ -66,18 +66,18 @@ def flip_sweep(
             break
         last, all_moved = state, moved
         if turn:
-            moved = [calmer(flips, restless, turn) for flips in moved]
+            moved = [damped(flips, moved_before, turn) for flips in moved]
         state, fall = with_flips(frame, state, moved)
-        restless[:] = False
-        restless[np.concatenate([flips.nodes for flips in all_moved])] = True
+        moved_before[:] = False
+        moved_before[np.concatenate([flips.nodes for flips in all_moved])] = True
         before, everywhere = (last, all_moved, fall) if len(moved) > 1 else None, False
     return without_empty(state)
 
 
-def calmer(flips: at.Flips, restless: np.ndarray, turn: int) -> at.Flips:
-    """The flips without those of half the nodes that changed in the last round too: two that follow each other, in
-    different shards, would do so for ever."""
-    kept = ~restless[flips.nodes] | (_coin(flips.nodes, turn) > 0)
+def damped(flips: at.Flips, moved_before: np.ndarray, turn: int) -> at.Flips:
+    """The flips without those of half the nodes that changed in the last round too: two neighbours in different shards
+    would otherwise swap communities for ever."""
+    kept = ~moved_before[flips.nodes] | (_coin(flips.nodes, turn) > 0)
     held = flips.held[kept]
     return flips._replace(nodes=flips.nodes[kept], held=held, member=flips.member[np.repeat(kept, flips.held)])
 
@@ -115,7 +115,7 @@ def births(
         jobs = [(nodes, some, background_discount) for nodes, (some, _) in zip(groups, found) if len(some)]
         parts = executor.on_neighbourhoods(neighbourhoods.neighbourhood_births, frame, snapshot_of(frame, state), jobs)
         state, made = accept_bounded(frame, state, [proposal for part in parts for proposal in part], executor)
-        if made:  # a neighbourhood shows a part of a community: the rest joins before it passes for another
+        if made:  # a neighbourhood shows a part of a community: the rest joins before it is taken for another
             state = flip_sweep(frame, state, executor, SEARCH.cluster.birth_flips, everywhere=False)
         born, turn = born + made, turn + 1
         if made * 20 < sum(len(some) for some, _ in found) or made == 0:

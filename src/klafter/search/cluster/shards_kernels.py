@@ -16,6 +16,7 @@ from klafter.search.sparse.kernels.links import (
     link_term,
     pair_affinity,
 )
+from klafter.search.sparse.kernels.totals import first_above
 
 
 @kernel
@@ -136,13 +137,7 @@ def place_of(low, own, away, node):
     """The place of a node among own nodes from ``low`` on, or among others in order; -1 if it is in neither."""
     if low <= node < low + own:
         return np.int64(node - low)
-    first, last = np.int64(0), np.int64(len(away))
-    while first < last:
-        middle = (first + last) // 2
-        if away[middle] < node:
-            first = middle + 1
-        else:
-            last = middle
+    first = first_above(away, np.int64(0), np.int64(len(away)), node)
     return own + first if first < len(away) and away[first] == node else np.int64(-1)
 
 

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from klafter.search.cluster.shards_kernels import changed_rows, flat_rows, places_of, rows_near, touched_fit, write_rows
-from klafter.search.sparse.affinities import copy_affinities
+from klafter.search.sparse.affinities import Affinities, copy_affinities
 from klafter.search.sparse.state import Problem, State
 from klafter.search.sparse.workspace import open_workspace
 
 BEHIND = "behind"  # the answer of a shard that has neither this version nor the one before
 SPARE = 2  # memberships more than it has that there is room for, of a node of another shard
+COMMUNITIES = State._fields[State._fields.index("size") :]  # the fields that are not of nodes
 
 
 class Snapshot(NamedTuple):
@@ -100,21 +101,28 @@ def snapshot_of(frame: Problem, state: State) -> Snapshot:
     """The state of this moment, which later changes leave as it is."""
     start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
     member = flat_rows(frame.start, state.held, state.member, np.arange(len(state.held)))
-    return Snapshot(start, state.held.copy(), member, state.send.copy(), state.receive.copy(), _communities(state[4:]))
+    communities = _communities(state[-len(COMMUNITIES) :])
+    return Snapshot(start, state.held.copy(), member, state.send.copy(), state.receive.copy(), communities)
 
 
 def _communities(fields: tuple) -> tuple:
-    size, send_sum, receive_sum, affinities, at_split, background, count_price = fields
-    sums = send_sum.copy(), receive_sum.copy()
-    return size.copy(), *sums, copy_affinities(affinities), at_split.copy(), background, count_price
+    """Copies of the fields of a state from size on."""
+    return tuple(copied(field) for field in fields)
+
+
+def copied(field: Any) -> Any:
+    """A field of a state that later changes leave as it is."""
+    if isinstance(field, Affinities):
+        return copy_affinities(field)
+    return field.copy() if isinstance(field, np.ndarray) else field
 
 
 def same(one: Snapshot, other: Snapshot) -> bool:
     """Whether two snapshots are equal."""
 
     def flat(snapshot):
-        size, send_sum, receive_sum, affinities, at_split, background, price = snapshot.communities
-        return (*snapshot[1:5], size, send_sum, receive_sum, *affinities, at_split, background, price)
+        nested = ((*part,) if isinstance(part, Affinities) else (part,) for part in snapshot.communities)
+        return (*snapshot[1:5], *(each for part in nested for each in part))
 
     return all(np.array_equal(a, b) for a, b in zip(flat(one), flat(other)))
 
@@ -132,8 +140,9 @@ def difference(old: Snapshot, new: Snapshot) -> Delta:
 
 
 def _same_affinities(old: Snapshot, new: Snapshot) -> bool:
-    same_values = all(np.array_equal(a, b) for a, b in zip(old.communities[3], new.communities[3]))
-    return same_values and old.communities[5] == new.communities[5]
+    affinities, background = (COMMUNITIES.index(name) for name in ("affinities", "background"))
+    pairs = zip(old.communities[affinities], new.communities[affinities])
+    return old.communities[background] == new.communities[background] and all(np.array_equal(a, b) for a, b in pairs)
 
 
 def run(shard: Shard, update: Update, work: Any, *args: Any) -> Any:
@@ -193,7 +202,7 @@ def after(shard: Shard, view: View, delta: Delta) -> View:
     judged, ws = delta.flips_only and len(delta.nodes), open_workspace(view.problem, view.state)
     near = rows_near(ws, view.own, changed)
     before = touched_fit(ws, near, changed) if judged else np.nan
-    state = view.state._replace(**dict(zip(State._fields[4:], _communities(delta.communities))))
+    state = view.state._replace(**dict(zip(COMMUNITIES, _communities(delta.communities))))
     receive = delta.send if delta.receive is None else delta.receive
     if delta.send is not None:
         state = state._replace(send=delta.send[shard.nodes])

@@ -6,7 +6,8 @@
 
 The sum over non-links is bilinear in t, so column sums give it exactly and every step costs a pass over the links.
 One step of the search tries births, flips, weights, merges, splits and deaths; each is taken only if Q falls. L is
-diagonal until these gain no more; then off-diagonal affinities are added where Q falls.
+diagonal until these gain no more; then off-diagonal affinities are added where Q falls. Nodes may instead share their
+links among their communities: see ``moves/share.py``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from klafter.search.sparse.state import Problem, State, both_ways, copy_state, e
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
 
-ALONE_STEPS = 6  # of the weights without communities, which hardly change after that
+EMPTY_STEPS = 6  # of the weights without communities, which hardly change after that
 
 
 def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
@@ -75,7 +76,7 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     state = weights(problem, flip_sweep(problem, without_empty(state), pool), pool)
     state, more = resets(problem, state, pool)
     state, made = weights(problem, state, pool) if more else state, made + more
-    state, more = rearrange(problem, state, before, pool)
+    state, more = community_moves(problem, state, before, pool)
     made += more
     state = weights(problem, flip_sweep(problem, state, pool), pool) if made else state
     value = objective(problem, state, pool)
@@ -88,7 +89,7 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
     return perturb(problem, state, rng, pool)
 
 
-def rearrange(problem: Problem, state: State, before: float, pool: ThreadPool) -> tuple[State, int]:
+def community_moves(problem: Problem, state: State, before: float, pool: ThreadPool) -> tuple[State, int]:
     """Merges, reassignments, deaths and splits; returns how many were made.
 
     Of many communities those that did not change are left alone, and splits come first: as long as the objective falls
@@ -117,7 +118,7 @@ def make_moves(moves: Sequence[Callable], problem: Problem, state: State, pool: 
 
 def or_nothing(problem: Problem, state: State, pool: ThreadPool) -> State:
     """The state, or no communities at all if that is better."""
-    return lower(problem, state, weights(problem, empty_state(problem), pool, rounds=ALONE_STEPS), pool)
+    return lower(problem, state, weights(problem, empty_state(problem), pool, rounds=EMPTY_STEPS), pool)
 
 
 def end(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool, *, bridges: bool) -> State:

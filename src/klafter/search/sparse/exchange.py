@@ -78,23 +78,23 @@ def propose(
     pool: ThreadPool,
     *,
     rounds: int = SEARCH.sparse.exchange_rounds,
-    hope: float = np.inf,
+    most_loss: float = np.inf,
 ) -> Exchange:
     """An exchange whose columns and strengths are improved in place; of no gain if a column has less than two nodes."""
     out = np.array(out, np.int64)
-    gain = exchange_gain(problem, state, nodes, out, z, w, rounds, own_local(problem, pool), hope=hope)
+    gain = exchange_gain(problem, state, nodes, out, z, w, rounds, own_local(problem, pool), most_loss=most_loss)
     return Exchange(move, -1.0 if (z.sum(axis=1) < 2).any() else gain, out, nodes, z, w)
 
 
 def exchange_gain(
-    problem: Problem, state: State, nodes, out, z, w, rounds: int, local: np.ndarray, *, hope: float = np.inf
+    problem: Problem, state: State, nodes, out, z, w, rounds: int, local: np.ndarray, *, most_loss: float = np.inf
 ) -> float:
     """The gain of giving up ``out`` for columns z (q, m) of strengths w on ``nodes``, first improved in place.
 
-    One that loses more than ``hope`` after a round is improved no further.
+    One that loses more than ``most_loss`` after its first round is improved no further.
     """
     ws = open_workspace(problem, state)
-    gain = improve_exchange(ws, nodes, out, z, w, rounds, hope, local)
+    gain = improve_exchange(ws, nodes, out, z, w, rounds, most_loss, local)
     return gain if state.affinities.diagonal else gain + off_diagonal_gain(ws, problem, state, nodes, out, z)
 
 

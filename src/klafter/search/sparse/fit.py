@@ -161,7 +161,7 @@ def search(
         found = iterate(step, found, n_steps, done, stop)
         converged = len(history) <= settings.max_iter
         if not (stop_now or (stop is not None and stop.is_set())):
-            last = min(found, *endings(settings, problem, found, rng, pool, alone=task.n_runs == 1), key=by_score)
+            last = min(found, *endings(settings, problem, found, rng, pool, single=task.n_runs == 1), key=by_score)
             if last is not found:
                 found = last
                 note(len(history), found)
@@ -176,12 +176,12 @@ def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> Scor
 
 
 def endings(
-    settings: Settings, problem: Problem, found: ScoredState, rng, pool: ThreadPool, *, alone: bool
+    settings: Settings, problem: Problem, found: ScoredState, rng, pool: ThreadPool, *, single: bool
 ) -> list[ScoredState]:
     """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
 
     Where nodes joined communities by learned counts the other moves may go on from there, and counts be learned again,
-    as long as the score falls. The ``alone`` search of a fit is annealed; of several that is done at the end.
+    as long as the score falls. The ``single`` search of a fit is annealed; of several that is done at the end.
     """
     judge = partial(judged, settings.prior, problem, pool=pool)
     ends = [judge(sparse.end(problem, found.state, rng, pool, bridges=settings.bridges))]
@@ -197,7 +197,7 @@ def endings(
             other, value = again, there
         ends.append(ScoredState(other, value, True))
     best = min(found, *ends, key=by_score)
-    for _ in range(n_annealings(problem) if alone else 0):
+    for _ in range(n_annealings(problem) if single else 0):
         best = min(best, annealed(settings, problem, best.state, best.counts, rng, pool), key=by_score)
     return [*ends, best]
 
@@ -234,9 +234,14 @@ def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSe
             here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
     if here.score >= first.score:
         return outcomes
+    return with_better(outcomes, best, here, time.perf_counter() - begun)
+
+
+def with_better(outcomes: list[Outcome], best: int, here: ScoredState, seconds: float) -> list[Outcome]:
+    """The searches, a better end in the place of the best, and a line more in its history."""
+    first = outcomes[best]
     last = first.history[-1]
-    seconds = last.seconds + time.perf_counter() - begun
-    step = Step(last.run, last.step + 1, seconds, here.score, len(here.state.size))
+    step = Step(last.run, last.step + 1, last.seconds + seconds, here.score, len(here.state.size))
     better = first._replace(state=here.state, score=here.score, counts=here.counts, history=[*first.history, step])
     return [better if r == best else outcome for r, outcome in enumerate(outcomes)]
 

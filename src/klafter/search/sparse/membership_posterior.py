@@ -10,7 +10,7 @@ from scipy import sparse
 from klafter.search.config import SEARCH
 from klafter.search.sparse.kernels.flips import posterior_rows
 from klafter.search.sparse.kernels.shared_rows import shared_posterior
-from klafter.search.sparse.moves.share import room_for
+from klafter.search.sparse.moves.share import scratch_for
 from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.workspace import open_workspace
 
@@ -22,15 +22,15 @@ def membership_posterior(problem: Problem, state: State) -> sparse.csr_array:
     if problem.temperature == 0.0 or not len(state.size):
         return memberships(problem, state)
     end, blocks, low = np.concatenate([[0], np.cumsum(most_communities(problem, state)).astype(np.int64)]), [], 0
-    ws, room = open_workspace(problem, state), room_for(problem, state, counts=False) if state.shared else None
+    ws, scratch = open_workspace(problem, state), scratch_for(problem, state, counts=False) if state.shared else None
     while low < problem.n:
         high = max(low + 1, int(np.searchsorted(end, end[low] + AT_ONCE, side="right")) - 1)
         which, proba = np.empty(end[high] - end[low], np.int32), np.empty(end[high] - end[low])
         ends = np.empty(high - low, np.int64)
-        if room is None:
+        if scratch is None:
             total = posterior_rows(ws, low, high, which, proba, ends)
         else:
-            total = shared_posterior(ws, low, high, room, which, proba, ends)
+            total = shared_posterior(ws, low, high, scratch, which, proba, ends)
         parts = proba[:total].copy(), which[:total].copy(), np.concatenate([[0], ends])
         blocks.append(sparse.csr_array(parts, shape=(high - low, len(state.size))))
         low = high

@@ -1,8 +1,8 @@
 """Searches whose nodes share their links among their communities, where the score is lower so.
 
 Every search of a fit is taken further with shared links (``moves/share.py``); if the best then has a lower score than
-any has without, it is given the communities that the others found, one search after the other, and those that the score
-is lower without end.
+any has without, it is given the communities that the others found, one search after the other, and communities without
+which the score is lower are deleted.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import time
 import numpy as np
 
 from klafter.search.config import SEARCH
-from klafter.search.progress import Step
-from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_threads
+from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_threads, with_better
 from klafter.search.sparse.moves.anneal import with_communities_of
 from klafter.search.sparse.moves.share import can_share, deaths, in_shares, share_links, with_shares
 from klafter.search.sparse.score import score
@@ -22,7 +21,7 @@ from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import weights
 
 
-def shared(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
+def share_if_better(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
     """The searches, the best of them with shared links if its score is lower so."""
     best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
     first, rng, begun = outcomes[best], np.random.default_rng(seed), time.perf_counter()
@@ -31,15 +30,11 @@ def shared(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequ
     with ThreadPool(n_threads(settings, first.problem)) as pool:
         if not is_close(first, pool):
             return outcomes
-        found = [taken_further(o, first.score, rng, pool) for o in outcomes if can_share(o.problem, o.state)]
+        found = [with_shared_links(o, first.score, rng, pool) for o in outcomes if can_share(o.problem, o.state)]
         if min(found, key=by_score).score >= first.score:
             return outcomes
-        here = put_together(first.problem, sorted(found, key=by_score), rng, pool)
-    last = first.history[-1]
-    seconds = last.seconds + time.perf_counter() - begun
-    step = Step(last.run, last.step + 1, seconds, here.score, len(here.state.size))
-    better = first._replace(state=here.state, score=here.score, counts=here.counts, history=[*first.history, step])
-    return [better if r == best else outcome for r, outcome in enumerate(outcomes)]
+        here = combine_shared(first.problem, sorted(found, key=by_score), rng, pool)
+    return with_better(outcomes, best, here, time.perf_counter() - begun)
 
 
 def is_close(outcome: Outcome, pool: ThreadPool) -> bool:
@@ -49,20 +44,20 @@ def is_close(outcome: Outcome, pool: ThreadPool) -> bool:
     return value < outcome.score + SEARCH.sparse.share_close * abs(outcome.score)
 
 
-def taken_further(outcome: Outcome, goal: float, rng, pool: ThreadPool) -> ScoredState:
+def with_shared_links(outcome: Outcome, goal: float, rng, pool: ThreadPool) -> ScoredState:
     """Where one search leads with shared links, as far as that may be below the goal."""
     start = with_shares(outcome.problem, outcome.state, pool)
     found = share_links(outcome.problem, start, rng, pool, counts=outcome.counts, goal=goal)
     return ScoredState(*found, outcome.counts)
 
 
-def put_together(problem: Problem, found: list[ScoredState], rng, pool: ThreadPool) -> ScoredState:
+def combine_shared(problem: Problem, found: list[ScoredState], rng, pool: ThreadPool) -> ScoredState:
     """The best, with the communities of each of the others as far as these lower the score."""
-    here = without_useless(problem, found[0], rng, pool)
+    here = pruned(problem, found[0], rng, pool)
     for other in found[1:]:
         both = joined(problem, here.state, other.state, pool)
         there = ScoredState(*share_links(problem, both, rng, pool, counts=here.counts), here.counts)
-        here = min(here, without_useless(problem, there, rng, pool), key=by_score)
+        here = min(here, pruned(problem, there, rng, pool), key=by_score)
     return here
 
 
@@ -71,8 +66,8 @@ def joined(problem: Problem, state: State, other: State, pool: ThreadPool) -> St
     return weights(problem, in_shares(problem, with_communities_of(problem, state, other)), pool)
 
 
-def without_useless(problem: Problem, found: ScoredState, rng, pool: ThreadPool) -> ScoredState:
-    """The same without communities that the score is lower without, and what nodes then choose."""
+def pruned(problem: Problem, found: ScoredState, rng, pool: ThreadPool) -> ScoredState:
+    """The same without communities whose removal lowers the score, and the sets that nodes then choose."""
     state, made = deaths(problem, found.state, found.score, rng, pool, counts=found.counts)
     if not made:
         return found

@@ -255,12 +255,12 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
 
 
 @kernel
-def improve_exchange(ws, nodes, out, z, w, rounds, hope, local):
+def improve_exchange(ws, nodes, out, z, w, rounds, most_loss, local):
     """Improve columns z (q, m) of strengths w in place; returns what they gain in the place of ``out``, links and
     prices of communities.
 
-    Flips come after strengths that fit the columns. Where one round leaves a loss of more than ``hope``, the rest is
-    left out.
+    Flips come after strengths that fit the columns. Where the first round leaves a loss of more than ``most_loss``,
+    there is no other.
     """
     subgraph, old = cut_subgraph(ws, nodes, out, local)
     strength = np.empty(len(out))
@@ -276,7 +276,7 @@ def improve_exchange(ws, nodes, out, z, w, rounds, hope, local):
         for _ in range(4 if turn == 0 else 1):
             subgraph_weights(ws, nodes, subgraph, z, w)
         flips = subgraph_flips(ws, nodes, subgraph, z, w)
-        if turn == 0 and before - subgraph_loss(ws, nodes, subgraph, False, z, w) < -hope:
+        if turn == 0 and before - subgraph_loss(ws, nodes, subgraph, False, z, w) < -most_loss:
             break
         if flips == 0 and turn > 2:
             break

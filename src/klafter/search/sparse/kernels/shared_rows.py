@@ -30,7 +30,7 @@ from klafter.search.sparse.kernels.row_reset import list_communities
 from klafter.search.sparse.kernels.sharing import share
 
 WORSE_SIZES = 4  # sizes in a row that lower the row no further before larger ones are given up
-ROOM = (
+FIELDS = (
     "which", "rate", "price", "member",  # communities that are tried: number, P_k, price of joining, whether i is in it
     "reach",  # (community, link) w_k s_j z_jk
     "factor", "sum",  # of each link: a_ij, and the sum of reach over a set
@@ -40,25 +40,25 @@ ROOM = (
 )  # fmt: skip
 
 
-class RoomType(types.StructRef):
-    """The type of room in kernels."""
+class RowScratchType(types.StructRef):
+    """The type of the scratch space in kernels."""
 
 
-class Room(structref.StructRefProxy):
+class RowScratch(structref.StructRefProxy):
     """Arrays for the row of one node after the other."""
 
 
-define_reference(Room, RoomType, list(ROOM))
+define_reference(RowScratch, RowScratchType, list(FIELDS))
 
 
 @kernel
-def sharing_room(ws, most, holding, totals):
-    """Room for rows of nodes that are tried in ``most`` communities, and in what they hold."""
+def row_scratch(ws, most, holding, totals):
+    """Scratch space for rows of nodes that are tried in ``most`` communities, and in what they hold."""
     size, longest, held = len(ws.size), 1, 0
     for i in range(ws.n):
         longest, held = max(longest, ws.start[i + 1] - ws.start[i]), max(held, ws.held[i])
     tried = most + held
-    return Room(
+    return RowScratch(
         np.zeros(tried, np.int64), np.zeros(tried), np.zeros(tried), np.zeros(tried, np.bool_),
         np.zeros((tried, longest)), np.zeros(longest), np.zeros(longest),
         np.zeros(tried, np.bool_), np.zeros(tried, np.bool_),
@@ -87,51 +87,51 @@ def is_last(ws, i):
 
 
 @bare
-def lay_out(ws, i, room):
+def prepare_row(ws, i, scratch):
     """What the row of i, taken out, needs of the communities that are tried; returns their number."""
-    number = list_communities(ws, i, room.count, room.merit, room.touched, room.order)
+    number = list_communities(ws, i, scratch.count, scratch.merit, scratch.touched, scratch.order)
     for q in range(number):
-        room.which[q], room.member[q] = room.order[q], False
+        scratch.which[q], scratch.member[q] = scratch.order[q], False
     for m in range(ws.start[i], ws.start[i] + ws.held[i]):
         place = number
         for q in range(number):
-            if room.which[q] == ws.member[m]:
+            if scratch.which[q] == ws.member[m]:
                 place = q
-        room.which[place], room.member[place] = ws.member[m], True
+        scratch.which[place], scratch.member[place] = ws.member[m], True
         number += 1 if place == number else 0
     first, n_links = ws.start[i], ws.start[i + 1] - ws.start[i]
     for p in range(n_links):
-        room.factor[p] = exposure_factor(ws, i, first + p)
+        scratch.factor[p] = exposure_factor(ws, i, first + p)
     for q in range(number):
-        k = room.which[q]
-        room.rate[q] = ws.pair_weight * (ws.send[i] * ws.receive_sum[k] + ws.receive[i] * ws.send_sum[k])
-        room.price[q] = joining_price(ws, k, room)
+        k = scratch.which[q]
+        scratch.rate[q] = ws.pair_weight * (ws.send[i] * ws.receive_sum[k] + ws.receive[i] * ws.send_sum[k])
+        scratch.price[q] = joining_price(ws, k, scratch)
         for p in range(n_links):
             j = ws.node[first + p]
-            room.reach[q, p] = ws.strength[k] * share(ws, j) if holds(ws, j, k) else 0.0
+            scratch.reach[q, p] = ws.strength[k] * share(ws, j) if holds(ws, j, k) else 0.0
         for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
             j = ws.hidden_node[p]
-            room.rate[q] -= hidden_factor(ws, i, p) * share(ws, j) if holds(ws, j, k) else 0.0
-        room.rate[q] *= ws.strength[k]
+            scratch.rate[q] -= hidden_factor(ws, i, p) * share(ws, j) if holds(ws, j, k) else 0.0
+        scratch.rate[q] *= ws.strength[k]
     return number
 
 
 @bare
-def joining_price(ws, k, room):
+def joining_price(ws, k, scratch):
     """The price of joining k, of the part that depends on k."""
     others = float(ws.size[k])
-    if len(room.holding) > 0:
+    if len(scratch.holding) > 0:
         return -ws.temperature * math.log(others + 1.0)
     return ws.temperature * math.log((ws.n - others) / others)
 
 
 @bare
-def holding_price(ws, size, room):
+def holding_price(ws, size, scratch):
     """The price of holding so many communities, beside those of joining them; of learned counts, i taken out."""
-    if len(room.holding) == 0:
+    if len(scratch.holding) == 0:
         return 0.0
-    held, k = room.totals[0], room.totals[1]
-    price = math.log(room.holding[0] + 1.0) - math.log(room.holding[size] + 1.0)
+    held, k = scratch.totals[0], scratch.totals[1]
+    price = math.log(scratch.holding[0] + 1.0) - math.log(scratch.holding[size] + 1.0)
     for q in range(size):
         e = held + q
         price += math.log(e / (e - k + 1.0)) + math.log(e + 1.0) - math.log(q + 1.0)
@@ -145,82 +145,82 @@ def copy_marks(to, source, number):
 
 
 @bare
-def clear_joined(room, number):
+def clear_joined(scratch, number):
     for q in range(number):
-        room.joined[q] = False
+        scratch.joined[q] = False
 
 
 @bare
-def clear_sums(room, n_links):
+def clear_sums(scratch, n_links):
     for p in range(n_links):
-        room.sum[p] = 0.0
+        scratch.sum[p] = 0.0
 
 
 @bare
-def row_fit(ws, i, s, room):
-    """sum_links h of the row, for the sums in the room."""
+def row_fit(ws, i, s, scratch):
+    """sum_links h of the row, for the sums in the scratch space."""
     fit, first = 0.0, ws.start[i]
     for p in range(ws.start[i + 1] - first):
-        x = room.factor[p] * (ws.background + s * room.sum[p])
+        x = scratch.factor[p] * (ws.background + s * scratch.sum[p])
         fit += link_term(ws.counts, ws.value[first + p], x, link_mean(ws.counts, x))
     return fit
 
 
 @bare
-def set_value(ws, i, number, room):
+def set_value(ws, i, number, scratch):
     """row(S) of the set of communities that are joined."""
     n_links, size, value = ws.start[i + 1] - ws.start[i], 0, 0.0
-    clear_sums(room, n_links)
+    clear_sums(scratch, n_links)
     for q in range(number):
-        size += room.joined[q]
+        size += scratch.joined[q]
     s = 1.0 / max(size, 1)
     for q in range(number):
-        if room.joined[q]:
-            value += s * room.rate[q] + room.price[q]
+        if scratch.joined[q]:
+            value += s * scratch.rate[q] + scratch.price[q]
             for p in range(n_links):
-                room.sum[p] += room.reach[q, p]
-    return value + holding_price(ws, size, room) - row_fit(ws, i, s, room)
+                scratch.sum[p] += scratch.reach[q, p]
+    return value + holding_price(ws, size, scratch) - row_fit(ws, i, s, scratch)
 
 
 @bare
-def join_best(ws, i, s, number, room):
+def join_best(ws, i, s, number, scratch):
     """Join the community that lowers the row most, at the share s of a set that is not complete."""
     first, best, most = ws.start[i], -1, -math.inf
     n_links = ws.start[i + 1] - first
     for q in range(number):
-        if room.joined[q]:
+        if scratch.joined[q]:
             continue
-        gain = -s * room.rate[q] - room.price[q]
+        gain = -s * scratch.rate[q] - scratch.price[q]
         for p in range(n_links):
-            if room.reach[q, p] > 0.0:
-                a = room.factor[p]
-                x = a * (ws.background + s * room.sum[p])
-                step = a * s * room.reach[q, p]
+            if scratch.reach[q, p] > 0.0:
+                a = scratch.factor[p]
+                x = a * (ws.background + s * scratch.sum[p])
+                step = a * s * scratch.reach[q, p]
                 gain += link_change(ws.counts, ws.value[first + p], x, link_mean(ws.counts, x), step)
         if gain > most:
             best, most = q, gain
-    room.joined[best] = True
+    scratch.joined[best] = True
     for p in range(n_links):
-        room.sum[p] += room.reach[best, p]
+        scratch.sum[p] += scratch.reach[best, p]
 
 
 @bare
-def best_set(ws, i, number, least, room):
+def best_set(ws, i, number, least, scratch):
     """The set with the lowest row, of at least so many communities, goes to ``best``; returns what it is lower by."""
     n_links, in_vain = ws.start[i + 1] - ws.start[i], 0
-    copy_marks(room.joined, room.member, number)
-    here = set_value(ws, i, number, room)
-    copy_marks(room.best, room.member, number)
+    copy_marks(scratch.joined, scratch.member, number)
+    here = set_value(ws, i, number, scratch)
+    copy_marks(scratch.best, scratch.member, number)
     lowest, low = (math.inf if ws.held[i] < least else here), math.inf
     for size in range(least, min(number, n_links) + 1):
-        clear_joined(room, number)
-        clear_sums(room, n_links)
+        clear_joined(scratch, number)
+        clear_sums(scratch, n_links)
         for _ in range(size):
-            join_best(ws, i, 1.0 / size, number, room)
-        value = set_value(ws, i, number, room)
+            join_best(ws, i, 1.0 / size, number, scratch)
+        value = set_value(ws, i, number, scratch)
         if value < lowest - ENOUGH:
             lowest = value
-            copy_marks(room.best, room.joined, number)
+            copy_marks(scratch.best, scratch.joined, number)
         in_vain = 0 if value < low else in_vain + 1
         low = min(low, value) if size > 0 else math.inf  # a single one may be worse than none, and several better
         if in_vain >= WORSE_SIZES:
@@ -229,44 +229,44 @@ def best_set(ws, i, number, least, room):
 
 
 @bare
-def settle(ws, i, number, room):
+def hold_best(ws, i, number, scratch):
     """i holds the best set."""
     held = 0
     for q in range(number):
-        if room.best[q]:
-            ws.member[ws.start[i] + held] = room.which[q]
+        if scratch.best[q]:
+            ws.member[ws.start[i] + held] = scratch.which[q]
             held += 1
     ws.held[i] = held
 
 
 @kernel
-def shared_rows(ws, order, least, room):
+def shared_rows(ws, order, least, scratch):
     """Give each node, in this order, its best set of ``least`` communities or more; the fall, and how many changed."""
-    total, changed, counted = 0.0, 0, len(room.holding) > 0
+    total, changed, counted = 0.0, 0, len(scratch.holding) > 0
     for i in order:
         if is_last(ws, i) or ws.start[i] == ws.start[i + 1]:
             continue
         take_out(ws, i, -1)
         if counted:
-            room.holding[ws.held[i]] -= 1
-            room.totals[0] -= ws.held[i]
-        number = lay_out(ws, i, room)
-        fall = best_set(ws, i, number, least, room)
+            scratch.holding[ws.held[i]] -= 1
+            scratch.totals[0] -= ws.held[i]
+        number = prepare_row(ws, i, scratch)
+        fall = best_set(ws, i, number, least, scratch)
         for q in range(number):
-            if room.best[q] != room.member[q]:
-                settle(ws, i, number, room)
+            if scratch.best[q] != scratch.member[q]:
+                hold_best(ws, i, number, scratch)
                 total += fall
                 changed += 1
                 break
         take_out(ws, i, 1)
         if counted:
-            room.holding[ws.held[i]] += 1
-            room.totals[0] += ws.held[i]
+            scratch.holding[ws.held[i]] += 1
+            scratch.totals[0] += ws.held[i]
     return total, changed
 
 
 @kernel
-def shared_posterior(ws, low, high, room, which, proba, ends):
+def shared_posterior(ws, low, high, scratch, which, proba, ends):
     """P(z_ik = 1) given the rest, of the nodes low..high and the communities that each is tried in."""
     total = 0
     for i in range(low, high):
@@ -275,26 +275,26 @@ def shared_posterior(ws, low, high, room, which, proba, ends):
                 which[total], proba[total] = ws.member[m], 1.0
                 total += 1
         else:
-            total = row_posterior(ws, i, room, which, proba, total)
+            total = row_posterior(ws, i, scratch, which, proba, total)
         ends[i - low] = total
     return total
 
 
 @bare
-def row_posterior(ws, i, room, which, proba, total):
+def row_posterior(ws, i, scratch, which, proba, total):
     """Append the probabilities of one row; returns how many there are then."""
     take_out(ws, i, -1)
-    number = lay_out(ws, i, room)
-    copy_marks(room.joined, room.member, number)
-    here = set_value(ws, i, number, room)
+    number = prepare_row(ws, i, scratch)
+    copy_marks(scratch.joined, scratch.member, number)
+    here = set_value(ws, i, number, scratch)
     for q in range(number):
-        room.joined[q] ^= True
-        rise = set_value(ws, i, number, room) - here
-        room.joined[q] ^= True
-        odds = rise if room.member[q] else -rise
+        scratch.joined[q] ^= True
+        rise = set_value(ws, i, number, scratch) - here
+        scratch.joined[q] ^= True
+        odds = rise if scratch.member[q] else -rise
         p = 1.0 / (1.0 + math.exp(min(at_least(-odds, -CLIP), CLIP)))
         if p > FAINT:
-            which[total], proba[total] = room.which[q], p
+            which[total], proba[total] = scratch.which[q], p
             total += 1
     take_out(ws, i, 1)
     return total

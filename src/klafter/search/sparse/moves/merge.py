@@ -24,8 +24,8 @@ def merge_proposal(
     """One community for two."""
     nodes = concerned(state, inside, pair)
     z = (inside.among(nodes, pair[0]) | inside.among(nodes, pair[1]))[None, :]
-    w, hope = np.array([state.strength[list(pair)].max()]), SEARCH.sparse.merge_hope
-    return propose("merge", problem, state, pair, nodes, z, w, pool, hope=hope)
+    w = np.array([state.strength[list(pair)].max()])
+    return propose("merge", problem, state, pair, nodes, z, w, pool, most_loss=SEARCH.sparse.merge_loss)
 
 
 def reassigns(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:

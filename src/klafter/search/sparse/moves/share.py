@@ -3,8 +3,8 @@
     x_ij = t_i r_j (e + sum_k w_k z_ik z_jk)                a node of more communities has more links
     x_ij = t_i r_j (e + sum_k w_k z_ik z_jk / (m_i m_j))    it has as many, and an m-th of them in each
 
-Which of the two holds the score says: that of the cover a search found, with the weights of either. Where the second is
-lower the search goes on with it: nodes choose their sets of communities anew, weights follow.
+The score says which of the two holds: the cover that a search found is given the weights of either. Where the second
+is lower, or nearly so, the search goes on with it: nodes choose their sets of communities anew, and weights follow.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, LEAST_FALL, check_claim
-from klafter.search.sparse.kernels.shared_rows import Room, shared_rows, sharing_room
+from klafter.search.sparse.kernels.shared_rows import RowScratch, row_scratch, shared_rows
 from klafter.search.sparse.score import cover_price, score
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, n_alive, without_empty
 from klafter.search.sparse.threads import ThreadPool
@@ -38,7 +38,7 @@ def with_shares(problem: Problem, state: State, pool: ThreadPool) -> State:
 
 
 def without_shares(problem: Problem, state: State, pool: ThreadPool) -> State:
-    """The same cover where nodes have links of their own in each community, with weights that fit."""
+    """The same cover where a node of more communities has more links, with weights that fit."""
     if not state.shared:
         return state
     plain = as_state(
@@ -52,12 +52,9 @@ def in_shares(problem: Problem, state: State) -> State:
     owner = np.repeat(np.arange(problem.n), state.held)
     place = np.arange(len(owner)) - np.repeat(np.cumsum(state.held) - state.held, state.held)
     member = state.member[problem.start[owner] + place]
-    sums = [np.bincount(member, (t / np.maximum(state.held, 1))[owner], len(state.size)) for t in _factors(state)]
+    factors = state.send, state.receive
+    sums = [np.bincount(member, (t / np.maximum(state.held, 1))[owner], len(state.size)) for t in factors]
     return state._replace(send_sum=sums[0].astype(float), receive_sum=sums[1].astype(float), shared=True)
-
-
-def _factors(state: State) -> tuple[np.ndarray, np.ndarray]:
-    return state.send, state.receive
 
 
 def share_links(
@@ -93,7 +90,7 @@ def one_round(problem: Problem, state: State, rng, pool: ThreadPool, counts: boo
     for _ in range(SEARCH.sparse.flip_rounds):
         before = judged_rows(problem, state, pool, counts) if CHECKED else 0.0
         fall, changed = shared_rows(
-            open_workspace(problem, state), rng.permutation(problem.n), least, room_for(problem, state, counts)
+            open_workspace(problem, state), rng.permutation(problem.n), least, scratch_for(problem, state, counts)
         )
         if CHECKED:
             check_claim("shared rows", before, fall, judged_rows(problem, state, pool, counts))
@@ -103,14 +100,14 @@ def one_round(problem: Problem, state: State, rng, pool: ThreadPool, counts: boo
     return state, score(problem, state, pool, counts=counts)
 
 
-def room_for(problem: Problem, state: State, counts: bool) -> Room:
-    """Room for rows, with what the price of learned counts needs to know if asked for."""
+def scratch_for(problem: Problem, state: State, counts: bool) -> RowScratch:
+    """Scratch space for rows, with what the price of learned counts needs to know if asked for."""
     ws, most = open_workspace(problem, state), SEARCH.sparse.reset_communities
     if not counts:
-        return sharing_room(ws, most, np.zeros(0), np.zeros(2))
+        return row_scratch(ws, most, np.zeros(0), np.zeros(2))
     longest = int(state.held.max(initial=0)) + most + 1
     holding = np.bincount(state.held, minlength=longest + 1).astype(float)
-    return sharing_room(ws, most, holding, np.array([float(state.held.sum()), float(n_alive(state))]))
+    return row_scratch(ws, most, holding, np.array([float(state.held.sum()), float(n_alive(state))]))
 
 
 def judged_rows(problem: Problem, state: State, pool: ThreadPool, counts: bool) -> float:
@@ -119,7 +116,7 @@ def judged_rows(problem: Problem, state: State, pool: ThreadPool, counts: bool) 
 
 
 def deaths(problem: Problem, state: State, value: float, rng, pool: ThreadPool, *, counts: bool) -> tuple[State, int]:
-    """End communities whose members do without them, small ones first, each if the score falls; how many ended."""
+    """Delete communities, small ones first, each if the score falls; returns how many were deleted."""
     made, tried = 0, SEARCH.sparse.share_deaths // max(len(problem.node) // 2, 1)
     for k in np.argsort(state.size, kind="stable")[:tried]:
         trial = weights(problem, without_one(problem, state, k, rng, counts), pool, rounds=1)
@@ -140,5 +137,5 @@ def without_one(problem: Problem, state: State, k: int, rng, counts: bool) -> St
     state.held[nodes] -= 1
     state = in_shares(problem, state._replace(size=np.where(np.arange(len(state.size)) == k, 0, state.size)))
     state.strength[k] = 0.0
-    shared_rows(open_workspace(problem, state), rng.permutation(nodes), 0, room_for(problem, state, counts))
+    shared_rows(open_workspace(problem, state), rng.permutation(nodes), 0, scratch_for(problem, state, counts))
     return state

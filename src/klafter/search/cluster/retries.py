@@ -1,4 +1,4 @@
-"""What a cluster loses when workers die or its scheduler begins anew is asked for again, a few times."""
+"""Work that a cluster lost, when workers died or its scheduler began anew, is asked for again, a few times."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 ATTEMPTS = 5  # at work whose worker died
-STALL, PATIENCE = 20, 300  # seconds that work may wait with nobody at it, and that the cluster may have no worker
+STALL, PATIENCE = 20, 300  # seconds that work may wait with no worker at it, and that the cluster may have no worker
 LOOK = 2  # seconds of waiting after which workers that are needed are looked for
 
 Found = TypeVar("Found")
 
 
-def insist(attempt: Callable[[], Found], client: Any, lost: Callable[[], None] = lambda: None) -> Found:
-    """What ``attempt`` gives, tried again where workers took it along that Dask itself cannot bring back."""
+def retry(attempt: Callable[[], Found], client: Any, lost: Callable[[], None] = lambda: None) -> Found:
+    """What ``attempt`` gives, tried again where workers ended and Dask itself cannot recover what they had."""
     for number in range(ATTEMPTS):
         try:
             return attempt()
@@ -25,7 +25,7 @@ def insist(attempt: Callable[[], Found], client: Any, lost: Callable[[], None] =
             last = error
         lost()
         if number < ATTEMPTS - 1:
-            time.sleep(2.0**number)  # until the cluster knows who is gone
+            time.sleep(2.0**number)  # until the cluster knows which workers are gone
             _await_workers(client)
     raise RuntimeError(
         f"The cluster lost the same work {ATTEMPTS} times, so the fit cannot go on. Workers may need more memory: "
@@ -34,7 +34,7 @@ def insist(attempt: Callable[[], Found], client: Any, lost: Callable[[], None] =
 
 
 def is_loss(error: Exception) -> bool:
-    """Whether workers went and took work along. What a closing worker or scheduler says comes as a bare Exception."""
+    """Whether work was lost because workers ended. A closing worker or scheduler raises a bare Exception."""
     from distributed import KilledWorker
 
     return type(error) is Exception or isinstance(error, (CancelledError, KilledWorker, OSError))
