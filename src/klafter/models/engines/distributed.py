@@ -29,7 +29,7 @@ STAYED = "The links stayed on the cluster: graph_ has the nodes alone, so all pa
 
 def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, client: Any) -> Fitted:
     """Shards of a graph in the client's memory."""
-    check_cold(model)
+    check_for_cluster(model)
     problem = sparse_fit.problem_of(model._sparse_settings(), graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
     frame = frame_of(problem, np.diff(problem.start))
@@ -43,8 +43,13 @@ def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback:
     return search(model, executor, frame, problem.value.sum() / 2, seeds, callback, model._store)
 
 
-def check_cold(model: Any) -> None:
-    """Refuse to go on from an earlier fit."""
+def check_for_cluster(model: Any) -> None:
+    """Refuse to go on from an earlier fit, and to learn how many communities nodes hold."""
+    if model.prior == "counts":
+        raise ValueError(
+            "KLafter(prior='counts') learns how many communities nodes hold, which a search on a cluster does not. "
+            "Use prior='auto', or fit without client."
+        )
     if model.warm_start and hasattr(model, "point_"):
         raise ValueError(
             "KLafter(warm_start=True) goes on from the last fit on one machine; a search on a cluster begins anew. "
@@ -74,7 +79,7 @@ def fit_partitions(
             f"A Dask table uses the sparse engine, for 0/1 links or counts; family is {model.family!r} and link "
             f"{model.link!r}. Use family='bernoulli' or 'poisson' and link='auto'."
         )
-    check_cold(model)
+    check_for_cluster(model)
     parts, n, n_lines = partitions.extent(table, client)
     check_running(model)
     model._check_parameters(_unlinked(n))

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from klafter.search.config import SEARCH
-from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_threads, with_better
+from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_annealings, n_threads, with_better
 from klafter.search.sparse.moves.anneal import with_communities_of
 from klafter.search.sparse.moves.share import can_share, deaths, in_shares, share_links, with_shares
 from klafter.search.sparse.score import score
@@ -25,7 +25,7 @@ def share_if_better(settings: Settings, outcomes: list[Outcome], seed: np.random
     """The searches, the best of them with shared links if its score is lower so."""
     best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
     first, rng, begun = outcomes[best], np.random.default_rng(seed), time.perf_counter()
-    if not SEARCH.sparse.share_rounds or not can_share(first.problem, first.state):
+    if not SEARCH.sparse.share_rounds or not n_annealings(first.problem) or not can_share(first.problem, first.state):
         return outcomes
     with ThreadPool(n_threads(settings, first.problem)) as pool:
         if not is_close(first, pool):
