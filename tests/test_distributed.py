@@ -600,3 +600,8 @@ def test_shards_follow_from_the_graph_alone():
     assert len(cut_points(100, 500)) == 5
     assert len(cut_points(3, 2)) == 4
     assert len(cut_points(10**6, 10**8)) == 21
+
+
+def test_a_cluster_does_not_learn_counts_and_says_so():
+    with pytest.raises(ValueError, match=r"prior='counts'.*a search on a cluster does not\. Use prior='auto'"):
+        kl.KLafter(link="exposure", prior="counts").fit(make_overlapping(50, random_state=0)[0], client=object())
