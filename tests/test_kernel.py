@@ -11,6 +11,7 @@ import oracles
 import pytest
 from numba import njit
 from numba.core import event
+from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
 from klafter.core.workspace import open_workspace
@@ -95,6 +96,8 @@ def test_garbage_waits_while_a_kernel_is_compiled():
     @kernel
     def slow(x):
         return np.zeros(x)[0]
+
+    slow._cache = NullCache()  # compiled in an earlier run or not, it is compiled now
 
     class Watch(event.Listener):
         def on_start(self, event):

@@ -69,9 +69,14 @@ def test_partitions_of_many_nodes_are_finer(problem, monkeypatch):
 def test_the_choice_of_the_link_gives_what_was_found_or_where_to_go_on(problem):
     graph, _ = make_lfrm(60, 4, random_state=0)
     model = KLafter(random_state=0)
-    rival = choose_link.Rival(problem, RECIPE)
+    dense_setup = choose_link.DenseSetup(problem, RECIPE)
     found, start = choose_link.search_if_better(
-        graph, model._sparse_settings(), rival, np.random.SeedSequence(0), lambda progress: False, threading.Event()
+        graph,
+        model._sparse_settings(),
+        dense_setup,
+        np.random.SeedSequence(0),
+        lambda progress: False,
+        threading.Event(),
     )
     assert (found is None) != (start is None)
     if start is not None:
