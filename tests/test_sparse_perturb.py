@@ -59,6 +59,7 @@ def test_a_union_of_communities_is_taken_apart(planted):
     assert oracle.average_f1(z.toarray(), memberships(problem, after).toarray()) > 0.9
 
 
+@pytest.mark.slow
 def test_communities_of_five_links_a_member_are_found(unchecked):
     graph, truth = make_overlapping(n=6000, mean_degree=11, random_state=21)
     model = KLafter(link="exposure", n_init=1, structure=0.0, random_state=0).fit(graph)

@@ -4,9 +4,9 @@ My graph has a million nodes
 
 Then the sparse engine takes over. Its link function lets the sum over all pairs without a link be computed from column
 sums, so a step costs what the links cost and nothing grows with the square of the nodes. ``link="auto"`` switches by
-itself beyond 5,000 nodes; ``model.link_`` says which it was.
+itself beyond 2,500 nodes; ``model.link_`` says which it was.
 
-This page uses 20,000 nodes so that it builds in seconds. The README lists measured times for larger ones.
+This page uses 10,000 nodes so that it builds in seconds. The README lists measured times for larger ones.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ import klafter as kl
 from klafter.datasets import make_overlapping
 from klafter.evaluation import average_f1
 
-graph, truth = make_overlapping(n=20_000, random_state=0)
+graph, truth = make_overlapping(n=10_000, random_state=0)
 print(graph)
 print(truth.n_communities, "planted communities, each node in one to three")
 
