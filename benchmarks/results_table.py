@@ -470,7 +470,21 @@ def shared_links() -> list[str]:
     return [*lines, "", f"`{saved['command']}`", ""]
 
 
+def by_size() -> list[str]:
+    """Time and F1 of default fits by number of nodes, beside rivals."""
+    saved = json.loads((RESULTS / "by_size.json").read_text())["records"]
+    methods = list(dict.fromkeys(record["method"] for record in saved.values()))
+    lines = ["| nodes | links | " + " | ".join(f"{method}, CPU s | F1" for method in methods) + " |"]
+    lines.append("|---:|---:|" + "---:|---:|" * len(methods))
+    for n in sorted({record["nodes"] for record in saved.values()}):
+        rows = [saved.get(f"{method}, {n}") for method in methods]
+        cells = [f"{row['cpu']:.3g} | {row['f1']:.3f}" if row else " | " for row in rows]
+        lines.append(f"| {n:,} | {next(row['links'] for row in rows if row):,} | " + " | ".join(cells) + " |")
+    return lines
+
+
 TABLES = {
+    "by_size": by_size,
     "torture": torture,
     "features": features,
     "communities": communities,
@@ -489,7 +503,7 @@ TABLES = {
 }
 PAGES = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("results", "scale", "comparison", "reliability", "score")),
+    *(f"docs/{name}.md" for name in ("results", "scale", "comparison", "reliability", "score", "speed")),
     "paper/paper.md",
 )
 

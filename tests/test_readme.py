@@ -57,6 +57,7 @@ def test_images_and_linked_pages_exist():
         "docs/comparison.md",
         "docs/reliability.md",
         "docs/score.md",
+        "docs/speed.md",
         "paper/paper.md",
     ],
 )
