@@ -1,9 +1,12 @@
 """Shared links of the sparse engine: the score and falls against plain formulas, and models that have them."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from oracles_sparse import dyad_loss, exposures
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 from test_sparse_score import draw, slow_score
 
 import klafter as kl
@@ -13,7 +16,7 @@ from klafter.datasets import make_lfr, make_overlapping
 from klafter.evaluation import community_measures
 from klafter.graph import Graph
 from klafter.search.sparse.affinities import as_affinities
-from klafter.search.sparse.kernels.shared_rows import shared_rows
+from klafter.search.sparse.kernels.rows import choose_rows
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.share import deaths, in_shares, judged_rows, scratch_for, with_shares, without_shares
 from klafter.search.sparse.score import score
@@ -60,7 +63,7 @@ def test_the_fall_that_rows_tell_is_the_fall_of_the_objective(seed, directed, co
     pool, order = ThreadPool(1), np.random.default_rng(seed).permutation(30)
     for least in (0, 1):
         before = judged_rows(problem, state, pool, learned)
-        fall, changed = shared_rows(open_workspace(problem, state), order, least, scratch_for(problem, state, learned))
+        fall, changed = choose_rows(open_workspace(problem, state), order, least, scratch_for(problem, state, learned))
         assert changed > 0
         assert least == 1 or fall > 0
         assert before - judged_rows(problem, state, pool, learned) == pytest.approx(fall, rel=1e-9, abs=1e-9)
@@ -90,19 +93,68 @@ def test_the_objective_is_its_sum_over_all_dyads_and_weights_lower_it(directed, 
     assert (np.diff(values) < 1e-6).all()
 
 
-def test_probabilities_of_memberships_are_those_of_single_flips():
+def problem_links(problem):
+    return sparse.csr_array((problem.value, problem.node, problem.start), shape=(problem.n, problem.n)).toarray()
+
+
+def lowest_objective(problem, state, z, i, counts):
+    """Of a cover, over the degree factor of one node."""
+
+    def value(log_t):
+        send = state.send.copy()
+        send[i] = np.exp(log_t)
+        there = as_state(problem, sparse.csr_array(z), state.affinities, state.background, send, send)
+        return judged_rows(problem, in_shares(problem, there) if state.shared else there, ThreadPool(1), counts)
+
+    return minimize_scalar(value, bounds=(-4, 4), method="bounded", options={"xatol": 1e-6}).fun
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("shared", [False, True])
+def test_probabilities_of_memberships_are_those_of_all_sets_each_with_its_degree_factor(shared, counts):
     _, problem, state = random_state(1, False, False)
-    proba, (z, _) = membership_posterior(problem, state).toarray(), shares_of(state, problem)
-    for i, k in [(0, 0), (3, 2), (11, 1), (29, 3)]:
+    z = memberships(problem, state).toarray()
+    if not shared:
+        z[[0, 3, 11]] = 0.0  # these the background explains
+        state = as_state(problem, sparse.csr_array(z), state.affinities, 0.05, state.send, state.receive)
+    proba = membership_posterior(problem, state, counts=counts).toarray()
+    for i in (0, 3, 11):
+        near = (problem_links(problem)[i] @ z > 0) | (z[i] > 0)  # others are not asked about
+        sets, values = list(product(*([0.0, 1.0][: 1 + some] for some in near))), []
+        for held in sets:
+            other = z.copy()
+            other[i] = held
+            values.append(lowest_objective(problem, state, other, i, counts))
+        weight = np.exp(min(values) - np.array(values))
+        np.testing.assert_allclose(proba[i], weight @ np.array(sets) / weight.sum(), atol=0.01)
+
+
+def test_probabilities_of_nodes_that_communities_explain_are_those_of_single_flips():
+    _, problem, state = random_state(1, False, False)
+    z = memberships(problem, state).toarray()
+    state = as_state(problem, sparse.csr_array(z), state.affinities, 1e-4, state.send, state.receive)
+    proba = membership_posterior(problem, state).toarray()
+    i = int(np.argmax(z.sum(axis=1)))
+    for k in range(4):
         value = []
         for member in (0, 1):
             other = z.copy()
             other[i, k] = member
-            there = as_state(
-                problem, sparse.csr_array(other), state.affinities, state.background, state.send, state.receive
-            )
-            value.append(objective(problem, in_shares(problem, there)))
+            there = as_state(problem, sparse.csr_array(other), state.affinities, 1e-4, state.send, state.receive)
+            value.append(objective(problem, there))
         assert proba[i, k] == pytest.approx(1 / (1 + np.exp(value[1] - value[0])), abs=2e-3)
+
+
+def test_the_first_choice_of_a_node_in_none_is_a_community_that_it_links_to():
+    graph, truth = make_lfr(
+        500, average_degree=10, max_degree=25, mu=0.3, on=50, om=4, min_community=10, max_community=40, random_state=0
+    )
+    model = KLafter(link="exposure", n_init=1, random_state=0, n_jobs=1).fit(graph)
+    assert model.links_shared_
+    choices = [c for c in model.first_choices() if graph.links[[graph.index(c.node)]].nnz > 2]
+    assert len(choices) > 5
+    near = [graph.links[[graph.index(c.node)]].indices for c in choices]
+    assert all(model.memberships_[j][:, [c.community]].sum() > 0 for c, j in zip(choices, near, strict=True))
 
 
 def test_there_and_back_the_cover_is_the_same_and_a_useless_community_ends():

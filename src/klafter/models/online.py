@@ -116,7 +116,8 @@ class Growing(NetworkModel):
         from klafter.search.sparse import fit as sparse_fit
 
         point = cast(ExposureDraw, fitted.point)
-        (draw,) = sparse_fit.posterior_draws(self._sparse_settings(), graph, [point])
+        counts = fitted.more.get("prior") == "counts"
+        (draw,) = sparse_fit.posterior_draws(self._sparse_settings(), graph, [point], counts=counts)
         return replace(fitted, membership_proba=sp.csr_array(draw.memberships, dtype=np.float32))
 
     def _sparse_settings(self) -> Settings:

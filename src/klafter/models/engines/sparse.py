@@ -76,8 +76,13 @@ class SparseFit(LinkChoice):
             from klafter.search.sparse import fit as sparse_fit
 
             draws = [draw for draw in self.draws_ if isinstance(draw, ExposureDraw)]
-            self._posterior_draws = sparse_fit.posterior_draws(self._sparse_settings(), self.graph_, draws)
+            settings, counts = self._sparse_settings(), self._counted()
+            self._posterior_draws = sparse_fit.posterior_draws(settings, self.graph_, draws, counts=counts)
         return self._posterior_draws
+
+    def _counted(self) -> bool:
+        """Whether the score chose the prior that learns counts."""
+        return getattr(self, "prior_", "buffet") == "counts"
 
     def _packed_levels(self) -> Packed | None:
         """Those of the fit, or those of the sparse engine, worked out on demand where its links are at hand."""
@@ -87,7 +92,7 @@ class SparseFit(LinkChoice):
         if self._coarser is None and self.n_communities_:
             from klafter.models.results.coarser import packed_levels
 
-            counts, settings = getattr(self, "prior_", "buffet") == "counts", self._sparse_settings()
+            settings, counts = self._sparse_settings(), self._counted()
             with announce_compilation():
                 self._coarser = packed_levels(settings, self.graph_, self.point_, self.objective_, counts=counts)
         return self._coarser
@@ -103,7 +108,7 @@ class SparseFit(LinkChoice):
         finest: Any = getattr(self, "finest_", self.point_)
         rows = np.arange(self.graph_.n_nodes)
         with announce_compilation():
-            fitted = fitted_level(self._sparse_settings(), self.graph_, finest, level)
+            fitted = fitted_level(self._sparse_settings(), self.graph_, finest, level, counts=self._counted())
         same = match_last(self.memberships_, level.memberships, (rows, rows))
         names = {k: self.community_names_[was] for k, was in same.items()}
         return {

@@ -49,15 +49,17 @@ def state_of_cover(problem: Problem, cover: sparse.csr_array, point: ExposureDra
     return weights(problem, in_shares(problem, state) if point.shared else state, pool, rounds=FITTING)
 
 
-def fitted_level(settings: Settings, graph: Graph, point: ExposureDraw, level: Level) -> dict[str, Any]:
+def fitted_level(
+    settings: Settings, graph: Graph, point: ExposureDraw, level: Level, *, counts: bool
+) -> dict[str, Any]:
     """Weights and probabilities for the cover of a level, from those of the cover that was found."""
     problem, size = problem_of(settings, graph), level.n_communities
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
         state = state_of_cover(problem, sparse.csr_array(level.memberships), point, pool)
-    draw = engine.draw(problem, state)
+    draw, proba = engine.draw(problem, state), membership_posterior(problem, state, counts=counts)
     return {
         "point_": draw,
         "memberships_": sparse.csr_array(level.memberships, dtype=np.int8),
-        "membership_proba_": sparse.csr_array(membership_posterior(problem, state), dtype=np.float32),
+        "membership_proba_": sparse.csr_array(proba, dtype=np.float32),
         "affinities_": draw.affinities.toarray() if size <= DENSE_AFFINITIES else draw.affinities,
     }

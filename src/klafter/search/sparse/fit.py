@@ -270,14 +270,15 @@ def adapt_to(settings: Settings, point: ExposureDraw, change: Change, rng: np.ra
     return Outcome(problem, state, history, True, found.score, found.counts)
 
 
-def posterior_draws(settings: Settings, graph: Graph, draws: list[ExposureDraw]) -> list[ExposureDraw]:
+def posterior_draws(settings: Settings, graph: Graph, draws: list[ExposureDraw], *, counts: bool) -> list[ExposureDraw]:
     """The draws with probabilities for memberships; as they are where the links stayed on a cluster."""
     if not graph.n_links:
         return draws
     problem = problem_of(settings, graph)
     with announce_compilation():
         states = [state_of(draw, problem) for draw in draws]
-        return [sparse.draw(problem, state, membership_posterior(problem, state)) for state in states]
+        posteriors = [membership_posterior(problem, state, counts=counts) for state in states]
+        return [sparse.draw(problem, *known) for known in zip(states, posteriors, strict=True)]
 
 
 def state_of(draw: ExposureDraw, problem: Problem) -> State:

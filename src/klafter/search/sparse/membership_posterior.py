@@ -1,7 +1,9 @@
-"""P(z_ik = 1) given all the rest, for the communities near a node, from the gain of a flip.
+"""P(z_ik = 1) given all the rest, for the communities near a node.
 
 At an optimum a node with two links may be in no community, though one is likelier than another. Where no chain is run
-around the optimum, predictions take these probabilities for memberships.
+around the optimum, predictions take these probabilities for memberships. Nodes that the background explains, and all
+nodes where links are shared, have sets of communities drawn as a whole with the degree factors that are best for each:
+as long as such a node is in none its factor is large, and no flip of it alone seems likely. Others have single flips.
 """
 
 import numpy as np
@@ -9,7 +11,8 @@ from scipy import sparse
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.kernels.flips import posterior_rows
-from klafter.search.sparse.kernels.shared_rows import shared_posterior
+from klafter.search.sparse.kernels.row_posterior import set_posterior
+from klafter.search.sparse.moves.learn_counts import count_price
 from klafter.search.sparse.moves.share import scratch_for
 from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.workspace import open_workspace
@@ -17,30 +20,46 @@ from klafter.search.sparse.workspace import open_workspace
 AT_ONCE = 4_000_000  # probabilities in memory at once
 
 
-def membership_posterior(problem: Problem, state: State) -> sparse.csr_array:
-    """(n, K) probabilities of memberships, some nodes at a time; at T = 0 the memberships."""
+def membership_posterior(problem: Problem, state: State, *, counts: bool = False) -> sparse.csr_array:
+    """(n, K) probabilities of memberships, some nodes at a time, by either prior; at T = 0 the memberships."""
     if problem.temperature == 0.0 or not len(state.size):
         return memberships(problem, state)
-    end, blocks, low = np.concatenate([[0], np.cumsum(most_communities(problem, state)).astype(np.int64)]), [], 0
-    ws, scratch = open_workspace(problem, state), scratch_for(problem, state, counts=False) if state.shared else None
+    flips = by_flips(problem, state, counts) if not state.shared else None
+    if not state.affinities.diagonal:
+        return flips
+    sets = by_sets(problem, state, counts)
+    if flips is None:
+        return sets
+    others = sparse.diags_array((np.diff(sets.indptr) == 0).astype(float), format="csr")
+    return sparse.csr_array(others @ flips + sets)
+
+
+def by_flips(problem: Problem, state: State, counts: bool) -> sparse.csr_array:
+    """From the gain of each flip."""
+    ws = open_workspace(problem, state._replace(count_price=count_price(problem, state)) if counts else state)
+    held = memberships(problem, state)
+    links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
+    partners = 1 + np.diff(state.affinities.start) + np.diff(state.affinities.into_start)
+    most = np.minimum(state.held + links @ (held @ partners), len(state.size))
+    return in_blocks(problem, state, most, lambda *part: posterior_rows(ws, *part))
+
+
+def by_sets(problem: Problem, state: State, counts: bool) -> sparse.csr_array:
+    """From the sets of communities of each node that is drawn so; the rows of others are empty."""
+    ws, scratch = open_workspace(problem, state), scratch_for(problem, state, counts)
+    most = np.minimum(state.held + SEARCH.sparse.reset_communities, len(state.size))
+    return in_blocks(problem, state, most, lambda low, high, *part: set_posterior(ws, low, high, scratch, *part))
+
+
+def in_blocks(problem: Problem, state: State, most: np.ndarray, fill) -> sparse.csr_array:
+    """The matrix that ``fill(low, high, which, proba, ends)`` makes of nodes with so many entries at most."""
+    end, blocks, low = np.concatenate([[0], np.cumsum(most).astype(np.int64)]), [], 0
     while low < problem.n:
         high = max(low + 1, int(np.searchsorted(end, end[low] + AT_ONCE, side="right")) - 1)
         which, proba = np.empty(end[high] - end[low], np.int32), np.empty(end[high] - end[low])
         ends = np.empty(high - low, np.int64)
-        if scratch is None:
-            total = posterior_rows(ws, low, high, which, proba, ends)
-        else:
-            total = shared_posterior(ws, low, high, scratch, which, proba, ends)
+        total = fill(low, high, which, proba, ends)
         parts = proba[:total].copy(), which[:total].copy(), np.concatenate([[0], ends])
         blocks.append(sparse.csr_array(parts, shape=(high - low, len(state.size))))
         low = high
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
-
-
-def most_communities(problem: Problem, state: State) -> np.ndarray:
-    """The most communities that a flip of each node may be tried for."""
-    if state.shared:
-        return np.minimum(state.held + SEARCH.sparse.reset_communities, len(state.size))
-    links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
-    partners = 1 + np.diff(state.affinities.start) + np.diff(state.affinities.into_start)
-    return np.minimum(state.held + links @ (memberships(problem, state) @ partners), len(state.size))

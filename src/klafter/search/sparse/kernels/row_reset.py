@@ -223,5 +223,5 @@ def row_value(ws, i, u, row, t, r):
 
 @bare
 def factor_price(ws, t):
-    """a (t - 1 - log t); nothing where a node of a two-mode network has no such factor."""
-    return ws.shrinkage * (t - 1.0 - math.log(t)) if t > 0.0 else 0.0
+    """a (t - 1 - log t); nothing where factors are fixed, or a node of a two-mode network has none."""
+    return ws.shrinkage * (t - 1.0 - math.log(t)) if t > 0.0 and ws.shrinkage < math.inf else 0.0

@@ -13,7 +13,7 @@ import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, LEAST_FALL, check_claim
-from klafter.search.sparse.kernels.shared_rows import RowScratch, row_scratch, shared_rows
+from klafter.search.sparse.kernels.rows import RowScratch, row_scratch, choose_rows
 from klafter.search.sparse.score import cover_price, score
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, n_alive, without_empty
 from klafter.search.sparse.threads import ThreadPool
@@ -89,7 +89,7 @@ def one_round(problem: Problem, state: State, rng, pool: ThreadPool, counts: boo
     state = copy_state(state)
     for _ in range(SEARCH.sparse.flip_rounds):
         before = judged_rows(problem, state, pool, counts) if CHECKED else 0.0
-        fall, changed = shared_rows(
+        fall, changed = choose_rows(
             open_workspace(problem, state), rng.permutation(problem.n), least, scratch_for(problem, state, counts)
         )
         if CHECKED:
@@ -104,10 +104,10 @@ def scratch_for(problem: Problem, state: State, counts: bool) -> RowScratch:
     """Scratch space for rows, with what the price of learned counts needs to know if asked for."""
     ws, most = open_workspace(problem, state), SEARCH.sparse.reset_communities
     if not counts:
-        return row_scratch(ws, most, np.zeros(0), np.zeros(2))
+        return row_scratch(ws, most, np.zeros(0), np.zeros(2), state.shared)
     longest = int(state.held.max(initial=0)) + most + 1
     holding = np.bincount(state.held, minlength=longest + 1).astype(float)
-    return row_scratch(ws, most, holding, np.array([float(state.held.sum()), float(n_alive(state))]))
+    return row_scratch(ws, most, holding, np.array([float(state.held.sum()), float(n_alive(state))]), state.shared)
 
 
 def judged_rows(problem: Problem, state: State, pool: ThreadPool, counts: bool) -> float:
@@ -137,5 +137,5 @@ def without_one(problem: Problem, state: State, k: int, rng, counts: bool) -> St
     state.held[nodes] -= 1
     state = in_shares(problem, state._replace(size=np.where(np.arange(len(state.size)) == k, 0, state.size)))
     state.strength[k] = 0.0
-    shared_rows(open_workspace(problem, state), rng.permutation(nodes), 0, scratch_for(problem, state, counts))
+    choose_rows(open_workspace(problem, state), rng.permutation(nodes), 0, scratch_for(problem, state, counts))
     return state
