@@ -146,7 +146,7 @@ def test_probabilities_of_nodes_that_communities_explain_are_those_of_single_fli
 
 
 def test_the_first_choice_of_a_node_in_none_is_a_community_that_it_links_to():
-    graph, truth = make_lfr(
+    graph, _truth = make_lfr(
         500, average_degree=10, max_degree=25, mu=0.3, on=50, om=4, min_community=10, max_community=40, random_state=0
     )
     model = KLafter(link="exposure", n_init=1, random_state=0, n_jobs=1).fit(graph)

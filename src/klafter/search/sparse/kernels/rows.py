@@ -1,7 +1,7 @@
 """Kernels of whole rows, above all where nodes share their links among their communities; see ``sharing``.
 
-Another community then changes what a node has in all others, so rows are revised as a whole: for each size the best set of
-communities, one joined after the other, each set with the degree factors that are best for it, as in ``row_reset``:
+Another community then changes what a node has in all others, so rows are revised as a whole: for each size the best
+set of communities, one joined after the other, each with the degree factors that are best for it, as in ``row_reset``:
 
     row(S, t, r) = -sum_links h(y, x) + t A(S) + r B(S) + a (t - 1 - log t) + a (r - 1 - log r) + price of S
     u_ij = e + s sum_{k in S} w_k s_j z_jk,   A(S) = e A_0 + s sum_{k in S} w_k A_k
@@ -18,7 +18,6 @@ from numba.experimental import structref
 
 from klafter.jit.decorators import bare, kernel
 from klafter.jit.structs import define_reference
-from klafter.search.sparse.kernels.flips import CLIP, FAINT
 from klafter.search.sparse.kernels.links import ENOUGH, holds, link_change, link_mean
 from klafter.search.sparse.kernels.row_reset import fit_factors, hidden_sum, list_communities, row_value
 from klafter.search.sparse.kernels.sharing import share
@@ -61,7 +60,8 @@ def row_scratch(ws, most, holding, totals, sharing):
         np.zeros(tried, np.int64), np.zeros(tried), np.zeros(tried, np.bool_), np.zeros(tried), np.zeros(tried),
         np.zeros((tried, longest)), np.zeros(longest), np.zeros(hidden), np.zeros(2), np.zeros(4), np.zeros(2),
         np.array([ws.send.sum(), ws.receive.sum()]), np.zeros(tried, np.bool_), np.zeros(tried, np.bool_),
-        np.zeros(size), np.zeros(size), np.zeros(size, np.int64), np.zeros(most + 1, np.int64), holding, totals, sharing,
+        np.zeros(size), np.zeros(size), np.zeros(size, np.int64), np.zeros(most + 1, np.int64),
+        holding, totals, sharing,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, LEAST_FALL, check_claim
-from klafter.search.sparse.kernels.rows import RowScratch, row_scratch, choose_rows
+from klafter.search.sparse.kernels.rows import RowScratch, choose_rows, row_scratch
 from klafter.search.sparse.score import cover_price, score
 from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, n_alive, without_empty
 from klafter.search.sparse.threads import ThreadPool
