@@ -153,7 +153,7 @@ class Sparse:
     share_close: float = setting(0.01, "share of the score by which a cover may be behind with shared links at first")
     share_rounds: int = setting(12, "rounds of rows and weights where nodes share their links, at most", 0)
     share_deaths: int = setting(2_000_000, "links of the network times communities that are tried to end there", 0)
-    combine_rounds: int = setting(2, "times that the best search is given the communities of each other", 0)
+    combine_rounds: int = setting(12, "times that the best search is given the communities of each other, at most", 0)
 
 
 @dataclass(frozen=True)

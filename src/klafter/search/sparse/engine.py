@@ -43,8 +43,8 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
     judged at a share of the background. Deaths undo what was too much.
     """
     pool = pool or ThreadPool(1)
-    nothing = empty_state(problem)
-    state, _ = births(problem, copy_state(nothing), rng, pool)
+    empty = empty_state(problem)
+    state, _ = births(problem, copy_state(empty), rng, pool)
     state = warm_up(problem, state, pool)
     for _ in range(SEARCH.sparse.embedding_rounds):
         if share_unexplained(problem, state, pool) < SEARCH.sparse.background_discount:
@@ -56,14 +56,9 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
         if born == 0:
             break
     state = without_empty(deaths(problem, state, pool)[0])
-    if len(state.size) and objective(problem, state, pool) > objective(problem, nothing, pool):
+    if len(state.size) and objective(problem, state, pool) > objective(problem, empty, pool):
         state = step(problem, state, rng, pool)  # with degree factors fitted, communities of few links may lower Q
-    return lower(problem, nothing, state, pool)
-
-
-def lower(problem: Problem, one: State, other: State, pool: ThreadPool) -> State:
-    """The state with the lower objective."""
-    return min((one, other), key=lambda state: objective(problem, state, pool))
+    return state if len(state.size) else empty
 
 
 def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
@@ -116,19 +111,18 @@ def make_moves(moves: Sequence[Callable], problem: Problem, state: State, pool: 
     return state, made
 
 
-def or_nothing(problem: Problem, state: State, pool: ThreadPool) -> State:
-    """The state, or no communities at all if that is better."""
-    return lower(problem, state, weights(problem, empty_state(problem), pool, rounds=EMPTY_STEPS), pool)
+def nothing(problem: Problem, pool: ThreadPool) -> State:
+    """No communities, with weights that fit."""
+    return weights(problem, empty_state(problem), pool, rounds=EMPTY_STEPS)
 
 
 def end(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool, *, bridges: bool) -> State:
-    """The end of a search: no communities if that is better, and off-diagonal affinities if asked for and Q falls.
+    """The end of a search: off-diagonal affinities if asked for and Q falls.
 
     L of a two-mode network stays diagonal: links one way would make L_kl and L_lk two affinities.
     """
     if not state.affinities.diagonal:
         return state
-    state = or_nothing(problem, state, pool)
     return off_diagonal_search(problem, state, rng, pool) if bridges and not len(problem.second_kind) else state
 
 

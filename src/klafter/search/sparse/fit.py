@@ -181,12 +181,13 @@ def endings(
     """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
 
     Where nodes joined communities by learned counts the other moves may go on from there, and counts be learned again,
-    as long as the score falls. The ``single`` search of a fit is annealed; of several that is done at the end.
+    as long as the score falls. The ``single`` search of a fit is annealed, and may end in no communities; of several
+    that is done at the end, since what each found may lower the score together though it does not by itself.
     """
     judge = partial(judged, settings.prior, problem, pool=pool)
     ends = [judge(sparse.end(problem, found.state, rng, pool, bridges=settings.bridges))]
     if problem.temperature == 0.0:
-        return ends
+        return [*ends, judge(sparse.nothing(problem, pool))]
     if settings.prior != "buffet":
         here = min(found, *ends, key=by_score)
         other, value = learn_counts(problem, here.state, pool)
@@ -199,7 +200,7 @@ def endings(
     best = min(found, *ends, key=by_score)
     for _ in range(n_annealings(problem) if single else 0):
         best = min(best, annealed(settings, problem, best.state, best.counts, rng, pool), key=by_score)
-    return [*ends, best]
+    return [*ends, best, *([judge(sparse.nothing(problem, pool))] if single else [])]
 
 
 def by_score(found: ScoredState) -> float:
@@ -222,16 +223,21 @@ def annealed(settings: Settings, problem: Problem, state: State, counts: bool, r
 
 
 def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
-    """The searches, the best of them annealed with the communities of each of the others."""
+    """The searches, the best of them annealed with the communities of each of the others as long as the score falls."""
     best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
     problem, first = outcomes[best].problem, outcomes[best]
     rng, begun = np.random.default_rng(seed), time.perf_counter()
     here = ScoredState(first.state, first.score, first.counts)
     others = sorted((r for r in range(len(outcomes)) if r != best), key=lambda r: outcomes[r].score)
     with ThreadPool(n_threads(settings, problem)) as pool:
-        for r in others * SEARCH.sparse.combine_rounds:
-            both = with_communities_of(problem, here.state, outcomes[r].state)
-            here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
+        for _ in range(SEARCH.sparse.combine_rounds):
+            before = here.score
+            for r in others:
+                both = with_communities_of(problem, here.state, outcomes[r].state)
+                here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
+            if before - here.score <= settings.tol * abs(before):
+                break
+        here = min(here, judged(settings.prior, problem, sparse.nothing(problem, pool), pool), key=by_score)
     if here.score >= first.score:
         return outcomes
     return with_better(outcomes, best, here, time.perf_counter() - begun)

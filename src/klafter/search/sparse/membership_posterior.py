@@ -14,7 +14,7 @@ from klafter.search.sparse.kernels.flips import posterior_rows
 from klafter.search.sparse.kernels.row_posterior import set_posterior
 from klafter.search.sparse.moves.learn_counts import count_price
 from klafter.search.sparse.moves.share import scratch_for
-from klafter.search.sparse.state import Problem, State, memberships
+from klafter.search.sparse.state import Problem, State, copy_state, memberships
 from klafter.search.sparse.workspace import open_workspace
 
 AT_ONCE = 4_000_000  # probabilities in memory at once
@@ -46,6 +46,7 @@ def by_flips(problem: Problem, state: State, counts: bool) -> sparse.csr_array:
 
 def by_sets(problem: Problem, state: State, counts: bool) -> sparse.csr_array:
     """From the sets of communities of each node that is drawn so; the rows of others are empty."""
+    state = copy_state(state)  # whose sums have each node taken out and put back
     ws, scratch = open_workspace(problem, state), scratch_for(problem, state, counts)
     most = np.minimum(state.held + SEARCH.sparse.reset_communities, len(state.size))
     return in_blocks(problem, state, most, lambda low, high, *part: set_posterior(ws, low, high, scratch, *part))

@@ -1,6 +1,6 @@
 """Kernels of the probabilities of memberships: each node's set of communities is drawn as a whole.
 
-    P(S | the rest) ~ exp(-row(S, t, r) / T)
+    P(S | the rest) ~ exp(-row(S, t, r))
 
 with the degree factors that are best for S; see ``rows``. A node with one link into each of four communities may be
 in none of them in the most probable set, and yet hardly in none. Of up to six communities all sets are looked at, of
@@ -63,7 +63,7 @@ def row_posterior(ws, i, scratch, marks, rows, sums, which, proba, total):
     for q in range(number):
         sums[q] = 0.0
     for c in range(n_sets):
-        part = math.exp((lowest - rows[c]) / ws.temperature)
+        part = math.exp(lowest - rows[c])
         weight += part
         for q in range(number):
             if marks[c] >> q & 1:
