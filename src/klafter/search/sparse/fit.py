@@ -223,24 +223,35 @@ def annealed(settings: Settings, problem: Problem, state: State, counts: bool, r
 
 
 def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
-    """The searches, the best of them annealed with the communities of each of the others as long as the score falls."""
+    """The searches, the best of them with the communities of the others as long as the score falls."""
     best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
     problem, first = outcomes[best].problem, outcomes[best]
     rng, begun = np.random.default_rng(seed), time.perf_counter()
-    here = ScoredState(first.state, first.score, first.counts)
-    others = sorted((r for r in range(len(outcomes)) if r != best), key=lambda r: outcomes[r].score)
+    found = sorted((ScoredState(each.state, each.score, each.counts) for each in outcomes), key=by_score)
+    here, base = found[0], found[0]
     with ThreadPool(n_threads(settings, problem)) as pool:
         for _ in range(SEARCH.sparse.combine_rounds):
-            before = here.score
-            for r in others:
-                both = with_communities_of(problem, here.state, outcomes[r].state)
-                here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
-            if before - here.score <= settings.tol * abs(before):
+            there = with_others(settings, problem, base, [each for each in found if each is not base], rng, pool)
+            if here.score - there.score > settings.tol * abs(here.score):
+                here = base = there
+            elif base is found[1]:
                 break
+            else:
+                base = found[1]  # what the best holds may be in the way
         here = min(here, judged(settings.prior, problem, sparse.nothing(problem, pool), pool), key=by_score)
     if here.score >= first.score:
         return outcomes
     return with_better(outcomes, best, here, time.perf_counter() - begun)
+
+
+def with_others(
+    settings: Settings, problem: Problem, here: ScoredState, others: list[ScoredState], rng, pool: ThreadPool
+) -> ScoredState:
+    """A state annealed with the communities of each of the others, as far as the score falls."""
+    for other in others:
+        both = with_communities_of(problem, here.state, other.state)
+        here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
+    return here
 
 
 def with_better(outcomes: list[Outcome], best: int, here: ScoredState, seconds: float) -> list[Outcome]:
