@@ -20,13 +20,23 @@ UNNAMED = 1_000_000  # nodes that may be announced without a word about each
 _GZIP = b"\x1f\x8b"
 
 
-class Wanted(NamedTuple):
-    """What a reader of a format is asked for; ``None`` leaves it to the file."""
+class ReadOptions(NamedTuple):
+    """How to read a file, as `read_graph` says it; ``None`` leaves it to the file."""
 
     directed: bool | None = None
     weight: str | int | None = "auto"
+    delimiter: str | None = None
+    header: bool | None = None
+    nodes: str | os.PathLike[str] | bool | None = None
+    labels: str | None = None
     relation: str | int | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
+    sheet: str | int | None = None
+    matrix: bool | None = None
+    two_mode: bool | None = None
+    decimal: str | None = None
+    nodes_header: bool | None = None
+    most_blocks: int | None = None  # to read only the beginning of a table
 
 
 @contextmanager
@@ -95,9 +105,9 @@ def read_all(path: Path) -> bytes:
     return data
 
 
-def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """The whole file as text."""
-    data = read_all(path)
+def read_text(path: Path, encoding: str | None = None) -> str:
+    """The whole file as text, by default UTF-8."""
+    data, encoding = read_all(path), encoding or "utf-8"
     refuse_wide(path, data, encoding)
     return decode(path, data, encoding)
 

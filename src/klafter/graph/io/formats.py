@@ -16,21 +16,21 @@ from klafter.graph.archives import ArchiveError, check_compressed, read_arrays, 
 from klafter.graph.convert import as_graph, from_networkx
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import Wanted, check_size, read_all, read_text
+from klafter.graph.io.files import ReadOptions, check_size, read_all, read_text
 from klafter.graph.io.json_links import parse
 from klafter.graph.io.market import read_body
 from klafter.graph.io.mat import read_matrices
 from klafter.graph.io.names import plain_labels
 
 
-def read_xml(path: Path, wanted: Wanted) -> Graph:
+def read_xml(path: Path, options: ReadOptions) -> Graph:
     """GraphML or GEXF."""
     import networkx as nx
 
     data = read_all(path)
     _refuse_entities(path, data)
     read = nx.read_gexf if b"<gexf" in data[:4096] else nx.read_graphml
-    return _adopt(path, read(io.BytesIO(data)), wanted)
+    return _adopt(path, read(io.BytesIO(data)), options)
 
 
 def _refuse_entities(path: Path, data: bytes) -> None:
@@ -52,11 +52,11 @@ def _refuse_entities(path: Path, data: bytes) -> None:
         parser.Parse(data, True)
 
 
-def read_gml(path: Path, wanted: Wanted) -> Graph:
+def read_gml(path: Path, options: ReadOptions) -> Graph:
     """GML, also where links repeat or nodes have no or equal labels."""
     import networkx as nx
 
-    text = read_text(path, wanted.encoding)
+    text = read_text(path, options.encoding)
     if not re.search(r"\bmultigraph\s+1", text):
         text = re.sub(r"\bgraph\s*\[", "graph [ multigraph 1", text, count=1)
     try:
@@ -65,42 +65,42 @@ def read_gml(path: Path, wanted: Wanted) -> Graph:
         if "label" not in str(error):
             raise
         found = nx.parse_gml(text, label="id")
-    return _adopt(path, found, wanted)
+    return _adopt(path, found, options)
 
 
-def read_json(path: Path, wanted: Wanted) -> Graph:
+def read_json(path: Path, options: ReadOptions) -> Graph:
     """Nodes and links as `write_graph`, networkx, D3 and Cytoscape write them, or records; hidden dyads too."""
     import networkx as nx
 
-    document = parse(path, read_text(path, wanted.encoding))
-    ordered = wanted.directed if document.directed is None else document.directed
+    document = parse(path, read_text(path, options.encoding))
+    ordered = options.directed if document.directed is None else document.directed
     found = (nx.MultiDiGraph if ordered else nx.MultiGraph)()
     found.add_nodes_from(document.nodes)
     found.add_edges_from(document.links)
-    graph = _adopt(path, found, wanted)
-    if document.directed is None and wanted.directed is None:
+    graph = _adopt(path, found, options)
+    if document.directed is None and options.directed is None:
         said = "(the file says nothing of it; pass directed=True if order matters)"
         graph = graph.replace(notes=[note.replace("(as stated)", said) for note in graph.notes])
     return graph.hide(document.hidden) if document.hidden else graph
 
 
-def _adopt(path: Path, found: Any, wanted: Wanted) -> Graph:
+def _adopt(path: Path, found: Any, options: ReadOptions) -> Graph:
     check_size(path, len(found))
-    named = "weight" if wanted.weight == "auto" else wanted.weight
+    named = "weight" if options.weight == "auto" else options.weight
     if named not in (None, "weight") and not any(named in known for *_, known in found.edges(data=True)):
         raise GraphFileError.at(
             path, None, f"no {quote(str(named))} on links", f"weight={named!r} must be one", "name another"
         )
-    graph = from_networkx(found, wanted.directed, named)
+    graph = from_networkx(found, options.directed, named)
     # XML knows only text: numbers are numbers again
     return graph.replace(labels=plain_labels([str(node) for node in found]))
 
 
-def read_matrix_market(path: Path, wanted: Wanted) -> Graph:
+def read_matrix_market(path: Path, options: ReadOptions) -> Graph:
     """MatrixMarket; its header is checked before anything is allocated."""
     from scipy.io import mminfo
 
-    directed = wanted.directed
+    directed = options.directed
     data = read_all(path)
     rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(data))
     if rows != columns and layout != "coordinate":
@@ -117,10 +117,10 @@ def read_matrix_market(path: Path, wanted: Wanted) -> Graph:
         matrix = read_body(data, (rows, columns), entries, layout, field, symmetry)
     except ArchiveError as error:
         raise GraphFileError.at(path, None, str(error), "links are real and all present", "write it again") from None
-    return _from_matrix(path, matrix, directed, wanted.weight)
+    return _from_matrix(path, matrix, directed, options.weight)
 
 
-def read_npz(path: Path, wanted: Wanted) -> Graph:
+def read_npz(path: Path, options: ReadOptions) -> Graph:
     """A sparse matrix written by scipy.sparse.save_npz."""
     data = read_all(path)
     if not data.startswith(b"PK"):
@@ -132,15 +132,15 @@ def read_npz(path: Path, wanted: Wanted) -> Graph:
         if "shape" not in parts or "format" not in parts:
             raise GraphFileError.at(path, None, f"the arrays {', '.join(map(quote, parts))}", rule, cure)
         check_size(path, int(max(parts["shape"].ravel())), content=len(data))
-        return _from_matrix(path, sparse_matrix(parts), wanted.directed, wanted.weight)
+        return _from_matrix(path, sparse_matrix(parts), options.directed, options.weight)
     except (ArchiveError, KeyError, IndexError, TypeError) as error:
         said = f"that {error}" if isinstance(error, ArchiveError) else "that parts are missing"
         raise GraphFileError.at(path, None, said, rule, cure) from None
 
 
-def read_mat(path: Path, wanted: Wanted) -> Graph:
+def read_mat(path: Path, options: ReadOptions) -> Graph:
     """A square matrix of a MATLAB file, else a rectangular one; `relation` is its name if there are several."""
-    data, relation = read_all(path), wanted.relation
+    data, relation = read_all(path), options.relation
     if data[:8] == b"\x89HDF\r\n\x1a\n" or b"MATLAB 7.3" in data[:128]:
         raise GraphFileError.at(path, None, "MATLAB 7.3 data", "version 7 or older is read", "save with '-v7'")
     try:
@@ -156,7 +156,7 @@ def read_mat(path: Path, wanted: Wanted) -> Graph:
         rule = "links need one" if relation is None else f"relation={relation!r} must be one"
         raise GraphFileError.at(path, None, listed, rule, "save the adjacency matrix")
     name, *others = [relation, *(set(found) - {relation})] if relation else list(found)
-    graph = _from_matrix(path, found[name], wanted.directed, wanted.weight)
+    graph = _from_matrix(path, found[name], options.directed, options.weight)
     said = f"Read the matrix {name!r}."
     if others and not relation:
         said = f"Read the matrix {name!r}; the file also holds {', '.join(map(repr, others))} (choose with relation=)."

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import check_size
+from klafter.graph.io.files import ReadOptions, check_size
 from klafter.graph.io.matrix import TOTALS
 from klafter.graph.io.matrix_checks import missing_code
 from klafter.graph.io.names import number_nodes, odd_names
@@ -21,36 +20,29 @@ from klafter.graph.io.tables.table_layout import Layout
 from klafter.graph.modes import name_apart, with_kinds
 
 
-class LinksAsked(NamedTuple):
-    """What was asked for: the file, and what is not left to it."""
-
-    path: Path
-    directed: bool | None
-    two_mode: bool | None
-
-
-def links_graph(asked: LinksAsked, opened: Opened, table: Table, nodes: NodeTable | None, notes: list[str]) -> Graph:
+def links_graph(options: ReadOptions, opened: Opened, table: Table, nodes: NodeTable | None, notes: list[str]) -> Graph:
     """The graph of the links of a table, with a note for whatever was decided."""
-    encoding = opened.encoding
-    path, labels, note = asked.path, None if nodes is None else nodes.labels, ""
+    path, encoding, labels, note = opened.path, opened.encoding, None if nodes is None else nodes.labels, ""
     if nodes is None:
         edges, n, labels, note = number_nodes(table.edges, table.names, table.declared.nodes, path, encoding)
     else:
-        _check_known(path, table, len(nodes.identifiers))
         edges, n = table.edges, len(nodes.identifiers)
+        if len(table.names) > n:
+            found, rule = f"the node {quote(table.names[n])}", "the table of nodes must name all nodes"
+            raise GraphFileError.at(path, None, found, rule, "add it there, or read without nodes=")
     notes = [*notes, note] if note else list(notes)
     if table.remarks:
         notes.append(f"{table.remarks:,} comment lines among the links skipped.")
     notes += [*opened.notes, _first_line_note(opened), *table.layout.notes, *_left_out(table.layout)]
     notes += _alone(path, table, encoding)
-    edges, directed, said = _stated_direction(edges, table, asked.directed)
-    if len(edges.source) > 1 and (edges.source == edges.target).all() and not asked.two_mode:
+    edges, directed, said = _stated_direction(edges, table, options.directed)
+    if len(edges.source) > 1 and (edges.source == edges.target).all() and not options.two_mode:
         found, rule = "nothing but links of nodes to themselves", "a link has two ends"
         raise GraphFileError.at(path, None, found, rule, "put the columns of source and target first")
-    stated = table.declared.two_mode if asked.two_mode is None else asked.two_mode
+    stated = table.declared.two_mode if options.two_mode is None else options.two_mode
     if stated is None and nodes is None:
         _refuse_node_table(path, edges, table.layout)
-    two_mode, doubt = _find_modes(edges, n, table.layout, False if asked.directed else stated)
+    two_mode, doubt = _find_modes(edges, n, table.layout, False if options.directed else stated)
     if two_mode:
         edges, size, labels, apart = name_apart(edges, n, labels, _kinds(table.layout))
         if size > n and nodes is not None:
@@ -157,12 +149,6 @@ def _left_out(layout: Layout) -> list[str]:
     if layout.loose_tail or layout.columns - 1 in layout.empty:
         found.append("Delimiters at the ends of lines ignored.")
     return found
-
-
-def _check_known(path: Path, table: Table, count: int) -> None:
-    if len(table.names) > count:
-        found, rule = f"the node {quote(table.names[count])}", "the table of nodes must name all nodes"
-        raise GraphFileError.at(path, None, found, rule, "add it there, or read without nodes=")
 
 
 def noted(graph: Graph, notes: list[str]) -> Graph:

@@ -13,7 +13,7 @@ from klafter.graph.assemble import plural
 from klafter.graph.convert import as_graph
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
-from klafter.graph.io.files import check_size
+from klafter.graph.io.files import ReadOptions, check_size
 from klafter.graph.io.matrix_checks import every_pair, missing_code, same_nodes, total_line
 from klafter.graph.io.names import plain_labels
 from klafter.graph.io.tables.column_names import simplified
@@ -38,7 +38,7 @@ class Matrix(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
+def read_matrix(table: Opened) -> Matrix:
     """The matrix that a table of text holds."""
     shape = table.matrix
     assert shape is not None
@@ -51,7 +51,7 @@ def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
     for block in table.blocks:
         fields, _ = cut_block(block, layout)
         words, number = number_words([fields])
-        texts = _decode(words, path, block.encoding)
+        texts = _decode(words, table.path, block.encoding)
         number = number.reshape(-1, shape.columns)
         if shape.row_names:
             down += [texts[k] for k in number[:, 0]]
@@ -113,10 +113,9 @@ def _said(counts: dict[str, int]) -> list[str]:
     return found
 
 
-def matrix_graph(
-    path: Path, matrix: Matrix, directed: bool | None, weight: str | int | None, two_mode: bool | None
-) -> Graph:
+def matrix_graph(path: Path, matrix: Matrix, options: ReadOptions) -> Graph:
     """The graph of a matrix: one kind of nodes if it is square or its names are the same, otherwise two."""
+    two_mode = options.two_mode
     matrix = _same_names(_without_totals(matrix), two_mode)
     rows, columns = matrix.values.shape
     check_size(path, max(rows, columns))
@@ -132,19 +131,15 @@ def matrix_graph(
             rule, cure = "sums are no node", "delete its row and column, or rename it"
             raise GraphFileError.at(path, None, f"{quote(total)} {place}", rule, cure)
     down, across = set(matrix.down), set(matrix.across)
-    asked = two_mode
     if two_mode is None:
         two_mode = not (down and down <= across) if down and across else rows != columns
     if two_mode:
         both = sorted(down & across)
-        if both and not asked:
+        if both and not options.two_mode:
             found = f"{quote(both[0])} both down the side and across the top"
-            rule, cure = (
-                "two kinds of nodes need different names",
-                "rename one, or pass two_mode=True",
-            )
+            rule, cure = "two kinds of nodes need different names", "rename one, or pass two_mode=True"
             raise GraphFileError.at(path, None, found, rule, cure)
-        return _two_mode(matrix, weight)
+        return _two_mode(matrix, options.weight)
     if down and across and not down <= across:
         only = next(name for name in matrix.down if name not in across)
         rule, cure = "names down the side must stand across the top", "pass two_mode=True if these are two kinds"
@@ -152,7 +147,7 @@ def matrix_graph(
     if not (down and across) and rows != columns:
         rule, cure = "links among one kind of nodes need a square", "pass two_mode=True or name rows and columns"
         raise GraphFileError.at(path, None, f"{rows} rows and {columns} columns", rule, cure)
-    return _one_mode(matrix, directed, weight)
+    return _one_mode(matrix, options.directed, options.weight)
 
 
 def _without_totals(matrix: Matrix) -> Matrix:

@@ -11,7 +11,7 @@ import numpy as np
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import Wanted, check_size, read_text
+from klafter.graph.io.files import ReadOptions, check_size, read_text
 from klafter.graph.io.names import plain_labels
 from klafter.graph.kinds import NAMES
 from klafter.graph.modes import with_kinds
@@ -21,19 +21,19 @@ _RELATION = re.compile(r"\s*(\d+)\s*:(.*)")
 _DECLARED = re.compile(r'\*\w+\s*:\s*(\d+)(?:\s+(?:"([^"]*)"|(\S+)))?')
 
 
-def read_pajek(path: Path, wanted: Wanted) -> Graph:
+def read_pajek(path: Path, options: ReadOptions) -> Graph:
     """The first network of a file; `relation` chooses among several by number or name."""
-    whole = read_text(path, wanted.encoding)
+    whole = read_text(path, options.encoding)
     file = _Pajek(path, len(whole))
     for line, text in enumerate(whole.splitlines(), 1):
         if text.strip() and not text.lstrip().startswith("%"):
             file.take(line, text.strip())
     if not file.n:
         raise GraphFileError.at(path, None, "no *Vertices", "a Pajek file begins with them", "check the format")
-    chosen, note = _choose(file, wanted.relation)
+    chosen, note = _choose(file, options.relation)
     links = np.array(file.links.get(chosen, []), float).reshape(-1, 3)
-    edges = Edges(links[:, 0].astype(np.int64), links[:, 1].astype(np.int64), _weight(links[:, 2], wanted.weight))
-    directed = chosen in file.arcs if wanted.directed is None else wanted.directed
+    edges = Edges(links[:, 0].astype(np.int64), links[:, 1].astype(np.int64), _weight(links[:, 2], options.weight))
+    directed = chosen in file.arcs if options.directed is None else options.directed
     labels = plain_labels([file.labels.get(i, str(i + 1)) for i in range(file.n)])
     columns = {name: column for name, column in file.columns.items() if len(column) == file.n}
     if 0 < file.n_first < file.n:

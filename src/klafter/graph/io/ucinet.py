@@ -13,7 +13,7 @@ from scipy import sparse
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import Wanted, check_size, read_text
+from klafter.graph.io.files import ReadOptions, check_size, read_text
 from klafter.graph.io.matrix import Matrix, matrix_graph
 from klafter.graph.io.names import plain_labels
 from klafter.graph.io.tables.values import MISSING
@@ -39,10 +39,10 @@ class _Header(NamedTuple):
     embedded: frozenset[str]
 
 
-def read_dl(path: Path, wanted: Wanted) -> Graph:
+def read_dl(path: Path, options: ReadOptions) -> Graph:
     """A DL file; `relation` chooses among several matrices by number or label."""
     text = "\n".join(
-        line for line in read_text(path, wanted.encoding).splitlines() if not line.lstrip().startswith("!")
+        line for line in read_text(path, options.encoding).splitlines() if not line.lstrip().startswith("!")
     )
     top, data, first = _split(path, text)
     header = _header(path, top)
@@ -52,7 +52,7 @@ def read_dl(path: Path, wanted: Wanted) -> Graph:
         known = ", ".join(_READERS)
         raise GraphFileError.at(path, None, f"the format {quote(header.format)}", f"{known} are read", "export as one")
     try:
-        return reader(path, header, data, wanted)
+        return reader(path, header, data, options)
     except (ValueError, IndexError) as error:
         if isinstance(error, GraphFileError):
             raise
@@ -149,10 +149,10 @@ def _cells(header: _Header) -> tuple[np.ndarray, np.ndarray]:
     return row[keep], column[keep]
 
 
-def _read_full(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph:
+def _read_full(path: Path, header: _Header, data: str, options: ReadOptions) -> Graph:
     matrices, down, across = _values(path, header, data)
     titles = header.labels.get("matrix", []) or [str(k + 1) for k in range(len(matrices))]
-    chosen, notes, relation = 0, [], wanted.relation
+    chosen, notes, relation = 0, [], options.relation
     if relation is not None:
         fits = [k for k, title in enumerate(titles) if str(relation) in (title, str(k + 1))]
         if not fits:
@@ -164,10 +164,10 @@ def _read_full(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph:
         notes = [f"Read the matrix {titles[0]!r}; the file also holds {others} (choose with relation=)."]
     down, across = down or (across if not header.two_mode else ()), across or (down if not header.two_mode else ())
     matrix = Matrix(sparse.csr_array(matrices[chosen]), down, across, tuple(notes))
-    return matrix_graph(path, matrix, wanted.directed, wanted.weight, header.two_mode or None)
+    return matrix_graph(path, matrix, options._replace(two_mode=header.two_mode or None))
 
 
-def _read_links(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph:
+def _read_links(path: Path, header: _Header, data: str, options: ReadOptions) -> Graph:
     """Edge lists have two ends and perhaps a value a line, node lists one node and those it names."""
     down, across = _Numbering(path, header, "row"), _Numbering(path, header, "column")
     across = across if header.two_mode else down
@@ -182,15 +182,15 @@ def _read_links(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph
         source += [first] * len(ends)
         target += [across.find(word) for word in ends]
         value += values
-    weights = None if wanted.weight is None or all(v == 1 for v in value) else np.array(value)
+    weights = None if options.weight is None or all(v == 1 for v in value) else np.array(value)
     edges = Edges(np.array(source, np.int64), np.array(target, np.int64), weights)
     if header.two_mode:
         size = header.rows, header.columns
         found = sparse.csr_array(sparse.coo_array((np.array(value), (edges.source, edges.target)), shape=size))
         matrix = Matrix(found, down.names(), across.names())
-        return matrix_graph(path, matrix, wanted.directed, wanted.weight, True)
+        return matrix_graph(path, matrix, options._replace(two_mode=True))
     labels = plain_labels(list(down.names())) if down.known else None
-    return assemble(edges, header.rows, directed=wanted.directed, labels=labels)
+    return assemble(edges, header.rows, directed=options.directed, labels=labels)
 
 
 class _Numbering:
@@ -227,7 +227,7 @@ class _Numbering:
         return tuple(by_row.get(k, f"{self.kind} {k + 1}") for k in range(self.count))
 
 
-_Reader = Callable[[Path, _Header, str, Wanted], Graph]
+_Reader = Callable[[Path, _Header, str, ReadOptions], Graph]
 _READERS: dict[str, _Reader] = {
     "fullmatrix": _read_full,
     "lowerhalf": _read_full,

@@ -7,19 +7,20 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from klafter.graph.assemble import Edges
 from klafter.graph.io.encodings import is_recoded
 from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import decode, refuse_wide
+from klafter.graph.io.files import ReadOptions, decode, refuse_wide
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.edge_fields import Block, cut_block, weights, with_two_ends
 from klafter.graph.io.tables.ends import refuse_measurements
 from klafter.graph.io.tables.matrix_layout import MatrixLayout, find_matrix
 from klafter.graph.io.tables.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
+from klafter.graph.io.tables.sheets import is_sheet
 from klafter.graph.io.tables.table_layout import (
     HEAD_LINES,
     Declared,
@@ -64,13 +65,14 @@ class Table(NamedTuple):
     alone: list[bytes]  # nodes of lines that name no second one
 
 
-def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None, **given: Any) -> Opened:
+def open_table(stream: BinaryIO, path: Path, options: ReadOptions) -> Opened:
     """Look at the first lines of a stream and find how they are laid out."""
+    encoding = "utf-8" if is_sheet(path) else options.encoding or "utf-8"
     if is_recoded(encoding):
         stream, encoding = io.BytesIO(decode(path, stream.read(), encoding).encode()), "utf-8"
     blocks = _blocks(stream, path, encoding)
     head = next(blocks, Block(b"", 1, path, encoding))
-    head, notes = mend_top(head, given.get("delimiter"), given.get("header"))
+    head, notes = mend_top(head, options.delimiter, options.header)
     lines = _head_lines(head)
     whole = len(head.data) < BLOCK and len(lines) > head.data.count(b"\n")
     some = (line for line in lines if line.strip() and not is_comment(line))
@@ -80,15 +82,16 @@ def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None,
         found = "only comments" if any(map(str.strip, lines)) else "nothing"
         raise GraphFileError.at(path, None, found, "a graph needs links", "check that the file was written")
     declared = read_declared(lines) if b"#" in head.data or b"%" in head.data else Declared()
-    layout = find_layout(data[:HEAD_LINES], declared, occurs=lambda word: _occurrences(word, head), **given)
+    asked = options.delimiter, options.header, options.weight, options.decimal
+    layout = find_layout(data[:HEAD_LINES], declared, *asked, occurs=lambda word: _occurrences(word, head))
     if layout.one_way and declared.directed is None:
         declared = declared._replace(directed=True)
     number = lines.index(data[0]) + 1
     shape = None
-    if matrix is not False:
-        shape = find_matrix(path, rows, layout.delimiter, whole, matrix is True, given.get("header"))
+    if options.matrix is not False:
+        shape = find_matrix(path, rows, layout.delimiter, whole, options.matrix is True, options.header)
     if shape is None:
-        _check_layout(path, layout, data, number, given.get("weight"))
+        _check_layout(path, layout, data, number, options.weight)
     return Opened(
         chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding, tuple(notes)
     )

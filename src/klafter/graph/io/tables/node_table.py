@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
-from klafter.graph.io.files import decode, read_text
+from klafter.graph.io.files import ReadOptions, decode, read_text
 from klafter.graph.io.names import integers, plain_labels
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.first_line import judge_nodes
@@ -43,18 +43,16 @@ def sibling(path: Path) -> Path:
     return usual if usual.is_file() else next(fits, usual)
 
 
-def read_nodes(
-    path: Path, labels: str | None = None, encoding: str | None = None, header: bool | None = None
-) -> NodeTable:
+def read_nodes(path: Path, options: ReadOptions) -> NodeTable:
     """Read a table of nodes; `labels` names the column to call them by, else one called label or name if it differs."""
-    names, rows, notes = _rows(path, encoding, header)
+    names, rows, notes = _rows(path, options.encoding, options.nodes_header)
     columns = [[row[k] for row in rows] for k in range(len(names))]
     twice = [name for name, count in Counter(columns[0]).items() if count > 1]
     if twice:
         found, rule = f"the node {quote(twice[0])} twice", "each node has one line"
         raise GraphFileError.at(path, None, found, rule, "delete one of them")
     attributes = {name: _typed(column) for name, column in zip(names[1:], columns[1:])}
-    chosen = _choose(path, names, columns, labels)
+    chosen = _choose(path, names, columns, options.labels)
     if chosen == 0:
         return NodeTable(columns[0], plain_labels(columns[0]), attributes, notes)
     attributes.pop(names[chosen])
@@ -68,7 +66,7 @@ def _text(path: Path, encoding: str | None) -> tuple[str, list[str]]:
     if is_sheet(path):
         return decode(path, read_sheet(path, nodes=True).data), []
     try:
-        return read_text(path, encoding or "utf-8"), []
+        return read_text(path, encoding), []
     except EncodingError as error:
         if encoding is not None:
             raise
