@@ -8,6 +8,8 @@ from itertools import chain
 import numpy as np
 from scipy import sparse
 
+from klafter.models.results.cover import sizes
+
 
 def as_covers(*covers, n_nodes: int | None = None) -> tuple[sparse.csr_array, ...]:
     """Covers over the same nodes, as (n, K) arrays of 0/1 without empty communities.
@@ -62,8 +64,3 @@ def _from_sets(cover: Iterable, place: dict, size: int) -> sparse.csr_array:
 
 def _without_empty(z: sparse.csr_array) -> sparse.csr_array:
     return z[:, np.flatnonzero(sizes(z))]
-
-
-def sizes(z: sparse.csr_array) -> np.ndarray:
-    """Members of each community."""
-    return np.bincount(z.indices, minlength=z.shape[1])

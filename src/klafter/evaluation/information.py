@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import entr
 
-from klafter.evaluation.covers import sizes
+from klafter.models.results.cover import sizes
 
 
 def onmi_of(x: sparse.csr_array, y: sparse.csr_array) -> float:

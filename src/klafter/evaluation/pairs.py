@@ -12,7 +12,7 @@ non-disjoint solutions. Multivariate Behavioral Research 23, 231-242.
 import numpy as np
 from scipy import sparse
 
-from klafter.evaluation.covers import sizes
+from klafter.models.results.cover import sizes
 
 CHUNK = 5_000_000  # pairs looked at together
 

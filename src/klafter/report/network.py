@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
+from klafter.graph.units import list_links
 from klafter.models.results.cover import as_cover, pattern, rows, sizes
 from klafter.report.communities import Community
 from klafter.report.layout import force_layout, separate, spacing
@@ -63,7 +64,7 @@ def draw_network(graph: Graph, z: sparse.csr_array) -> Network:
     links = pattern(graph.links)
     degree = np.asarray(links.maximum(links.T).sum(axis=1)).ravel()
     radius = 0.16 + 0.16 * np.sqrt(degree / max(degree.max(initial=0), 1))
-    pairs = link_pairs(graph)
+    pairs = list_links(graph)[0]
     strong = len(pairs)
     if len(pairs) > STRONG:
         pairs, strong = pairs[strongest_first(graph, pairs)], STRONG
@@ -122,13 +123,6 @@ def _place_parked(place: np.ndarray, radius: np.ndarray, alone: np.ndarray) -> t
     row, column = np.divmod(np.arange(int(alone.sum())), across)
     found[alone] = np.column_stack([low[0] + 3 * unit * column, high[1] + 5 * unit + 3 * unit * row])
     return found, sizes
-
-
-def link_pairs(graph: Graph) -> np.ndarray:
-    """Rows of both ends of each link, undirected ones once."""
-    links = sparse.coo_array(graph.links)
-    keep = np.ones(links.nnz, bool) if graph.directed else links.row < links.col
-    return np.column_stack([links.row[keep], links.col[keep]])
 
 
 def draw_overview(graph: Graph, z: sparse.csr_array, communities: list[Community]) -> Overview:
@@ -191,7 +185,7 @@ def _lay_out_members(n: int, links: list[int]) -> Members:
 def _inner_links(graph: Graph, communities: list[Community]) -> dict[int, list[int]]:
     """Links among the tightest members of each community, by their positions there."""
     position = _positions(communities, graph.n_nodes)
-    pairs = link_pairs(graph)
+    pairs = list_links(graph)[0]
     blocks = [_inner_block(position, pairs[a : a + 200_000]) for a in range(0, len(pairs), 200_000)]
     rows = np.concatenate([np.zeros((0, 3), int), *blocks])
     tight = np.argsort(rows[:, 1:].max(axis=1), kind="stable")[:INNER]

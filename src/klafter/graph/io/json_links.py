@@ -26,8 +26,9 @@ def parse(path: Path, text: str) -> Document:
     """The nodes and links of a text in JSON."""
     found = _load(path, text)
     if isinstance(found, list):
-        links = [_ends(path, record) for record in found]
-        return Document([], links, None, [])
+        return Document([], [_ends(path, record) for record in found], None, [])
+    if not isinstance(found, Mapping):
+        found = {}
     if "elements" in found:  # Cytoscape wraps everything in data
         elements = found["elements"]
         if isinstance(elements, list):
@@ -58,9 +59,6 @@ def _load(path: Path, text: str) -> Any:
         except json.JSONDecodeError:
             place, rule = f"no JSON at column {error.colno}", "a .json file holds one document, or one a line"
             raise GraphFileError.at(path, error.lineno, place, rule, "correct it, or check format and suffix") from None
-    if not isinstance(found, (list, dict)):
-        rule, cure = "JSON of a graph has nodes and links", "write it with write_graph, or use an edge list"
-        raise GraphFileError.at(path, None, "neither nodes nor links", rule, cure)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,7 +47,7 @@ def read_matrix(table: Opened) -> Matrix:
     width = shape.columns - shape.dropped - shape.row_names
     down: list[str] = []
     parts = [sparse.csr_array((0, width))]
-    counts = {"blank": 0, "marked": 0, "comma": 0}
+    counts: Counter[str] = Counter()
     for block in table.blocks:
         fields, _ = cut_block(block, layout)
         words, number = number_words([fields])
@@ -59,7 +59,8 @@ def read_matrix(table: Opened) -> Matrix:
         used, where = np.unique(body, return_inverse=True)
         found = np.array([_value(texts[k], shape, block) for k in used])
         parts.append(sparse.csr_array(found[where].reshape(body.shape)))
-        _count(counts, [texts[k] for k in used], np.bincount(where.ravel(), minlength=len(used)))
+        for k, times in zip(used, np.bincount(where.ravel(), minlength=len(used)).tolist()):
+            counts[_form(texts[k])] += times
     values = sparse.csr_array(sparse.vstack(parts, format="csr"))
     return Matrix(values, tuple(down), shape.column_names, (*table.notes, *_said(counts)))
 
@@ -92,17 +93,13 @@ def _value(field: str, shape: MatrixLayout, block: Block) -> float:
     )
 
 
-def _count(counts: dict[str, int], texts: Sequence[str], times: np.ndarray) -> None:
-    for text, often in zip(texts, times.tolist()):
-        if text == "":
-            counts["blank"] += often
-        elif text.lower() in MARKS:
-            counts["marked"] += often
-        elif "," in text:
-            counts["comma"] += often
+def _form(text: str) -> str:
+    if text.lower() in MARKS:
+        return "marked" if text else "blank"
+    return "comma" if "," in text else "plain"
 
 
-def _said(counts: dict[str, int]) -> list[str]:
+def _said(counts: Counter[str]) -> list[str]:
     found = []
     if counts["blank"]:
         found.append(f"{counts['blank']:,} empty cells read as 0.")

@@ -17,7 +17,7 @@ _NOBODY = frozenset({"na", "n/a", "nan", "null", "none", "nil", "#n/a", "missing
 _ROUNDED = re.compile(r"\d[.,]\d+[eE]\+\d\d+")
 _READ_TWICE = re.compile("Ã[\u0080-\u00bf]|â€|Å[\u0080-\u00bf‚¡]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
-_WHOLE = re.compile(rb"-?(0|[1-9]\d*)(\.0+)?")
+_WHOLE = re.compile(rb"-?(0|[1-9]\d*)(\.0+)?")  # some end in .0, as tables with gaps write whole numbers
 
 
 def integers(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
@@ -34,8 +34,8 @@ def integers(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
         numbers = list(map(int, names))
     except ValueError:
         return None
-    same = names == list(map(str, numbers)) if names and isinstance(names[0], str) else _same_bytes(names, numbers)
-    if not same or any(abs(number) >= 2**62 for number in numbers):
+    form: str | bytes = b"%d" if names and isinstance(names[0], bytes) else "%d"
+    if any(name != form % number or abs(number) >= 2**62 for name, number in zip(names, numbers)):
         return None
     return np.array(numbers, np.int64)
 
@@ -49,10 +49,6 @@ def _plain_digits(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
     if not np.char.isdigit(words).all() or (np.char.startswith(words, b"0") & (lengths > 1)).any():
         return None
     return words.astype(np.int64)
-
-
-def _same_bytes(names: Sequence[str] | Sequence[bytes], numbers: list[int]) -> bool:
-    return all(name == b"%d" % number for name, number in zip(names, numbers))
 
 
 def plain_labels(names: list[str]) -> list[str] | np.ndarray | None:
@@ -71,7 +67,7 @@ def number_nodes(
     Nodes are sorted by name, so that the order of lines changes nothing.
     """
     numbers = names if isinstance(names, np.ndarray) else integers(names)
-    if numbers is None and _have_points(names):
+    if numbers is None and any(name.endswith(b".0") for name in names) and all(map(_WHOLE.fullmatch, names)):
         bare, rows = np.unique([int(name.partition(b".")[0]) for name in names], return_inverse=True)
         pointed = next(name for name in names if b"." in name).decode()
         edges, n, labels, note = number_nodes(_renumber(edges, rows), bare, declared, path, encoding)
@@ -97,11 +93,6 @@ def number_nodes(
         None if is_range else numbers[order],
         _announced(declared, len(numbers)),
     )
-
-
-def _have_points(names: list[bytes] | np.ndarray) -> bool:
-    """Whether names are whole numbers, of which some are written 1.0, as tables with gaps make them."""
-    return any(name.endswith(b".0") for name in names) and all(map(_WHOLE.fullmatch, names))
 
 
 def _renumber(edges: Edges, rows: np.ndarray) -> Edges:

@@ -32,7 +32,8 @@ def read_pajek(path: Path, options: ReadOptions) -> Graph:
         raise GraphFileError.at(path, None, "no *Vertices", "a Pajek file begins with them", "check the format")
     chosen, note = _choose(file, options.relation)
     links = np.array(file.links.get(chosen, []), float).reshape(-1, 3)
-    edges = Edges(links[:, 0].astype(np.int64), links[:, 1].astype(np.int64), _weight(links[:, 2], options.weight))
+    weight = None if options.weight is None or (links[:, 2] == 1).all() else links[:, 2]
+    edges = Edges(links[:, 0].astype(np.int64), links[:, 1].astype(np.int64), weight)
     directed = chosen in file.arcs if options.directed is None else options.directed
     labels = plain_labels([file.labels.get(i, str(i + 1)) for i in range(file.n)])
     columns = {name: column for name, column in file.columns.items() if len(column) == file.n}
@@ -40,10 +41,6 @@ def read_pajek(path: Path, options: ReadOptions) -> Graph:
         graph = assemble(edges, file.n, directed=False, labels=labels, attributes=columns, notes=note)
         return with_kinds(graph, np.arange(file.n) >= file.n_first, NAMES)
     return assemble(edges, file.n, directed=directed, labels=labels, attributes=columns, notes=note)
-
-
-def _weight(values: np.ndarray, weight: str | int | None) -> np.ndarray | None:
-    return None if weight is None or (values == 1).all() else values
 
 
 def _choose(file: _Pajek, relation: str | int | None) -> tuple[int, list[str]]:
@@ -100,8 +97,11 @@ class _Pajek:
                 self.n_first = int(words[2]) if len(words) > 2 and words[2].isdigit() else 0
                 self.read = self._vertex
             return
-        lists = {"arcslist": self._list, "edgeslist": self._list, "matrix": self._matrix}
-        parts = {"arcs": self._link, "edges": self._link, **lists}
+        parts = {
+            **dict.fromkeys(("arcs", "edges"), self._link),
+            **dict.fromkeys(("arcslist", "edgeslist"), self._list),
+            "matrix": self._matrix,
+        }
         self.undirected, self.row = kind.startswith("edges"), 0
         self.read = parts.get(kind, self._skip)
         if kind in ("partition", "vector"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,11 +112,9 @@ def _values(path: Path, header: _Header, data: str) -> tuple[list[np.ndarray], t
     words = _tokens(data)
     across = _names(header, "column", header.columns)
     down = list(_names(header, "row", header.rows))
-    inside = {"row": "row" in header.embedded or "both" in header.embedded}
-    inside["column"] = "column" in header.embedded or "both" in header.embedded
-    if inside["column"]:
+    if header.embedded & {"column", "both"}:
         across, words = tuple(words[: header.columns]), words[header.columns :]
-    if inside["row"]:
+    if header.embedded & {"row", "both"}:
         width = header.columns + 1
         down = words[::width][: header.rows]
         words = [word for k, word in enumerate(words) if k % width]
@@ -227,13 +224,7 @@ class _Numbering:
         return tuple(by_row.get(k, f"{self.kind} {k + 1}") for k in range(self.count))
 
 
-_Reader = Callable[[Path, _Header, str, ReadOptions], Graph]
-_READERS: dict[str, _Reader] = {
-    "fullmatrix": _read_full,
-    "lowerhalf": _read_full,
-    "upperhalf": _read_full,
-    "edgelist1": _read_links,
-    "edgelist2": _read_links,
-    "nodelist1": _read_links,
-    "nodelist2": _read_links,
+_READERS = {
+    **dict.fromkeys(("fullmatrix", "lowerhalf", "upperhalf"), _read_full),
+    **dict.fromkeys(("edgelist1", "edgelist2", "nodelist1", "nodelist2"), _read_links),
 }

@@ -50,8 +50,9 @@ def find_ends(names: Sequence[str], rows: Rows) -> Ends:
             return Ends(one, series, (f"{said} to {quote(names[series[-1]])}; delete the others if not.",))
         if len(series) == 2:
             return Ends(series[0], (series[1],))
-    if source is None and target is None and (alike := _answers(names)):
-        said = f"The columns {quote(names[alike[0]])} to {quote(names[alike[-1]])} are alike, but a link has two names"
+    items = next((found for found in _series(names) if len(found) > 2), ())  # of a survey
+    if source is None and target is None and items:
+        said = f"The columns {quote(names[items[0]])} to {quote(names[items[-1]])} are alike, but a link has two names"
         ends = _in_order(names, source, target)
         return Ends(ends[0], (ends[1],), (f"{said}; pass matrix=True if the table is a matrix.",))
     if source is not None and target is not None:
@@ -123,11 +124,6 @@ def _nominator(names: Sequence[str], rows: Rows, series: Sequence[int]) -> int |
         if values & named or (len(series) > 2 and part != "other" and role(names[series[0]]) == "node"):
             return k
     return None
-
-
-def _answers(names: Sequence[str]) -> tuple[int, ...]:
-    """Three or more columns that are alike, such as answers to the items of a survey."""
-    return next((found for found in _series(names) if len(found) > 2), ())
 
 
 def _better(names: Sequence[str], rows: Rows, source: int, target: int) -> Ends | None:
