@@ -108,19 +108,9 @@ def column_widths(texts: Sequence[Sequence[str]], fixed: Sequence[bool], room: i
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout; numbers of numpy become plain ones, NaN becomes null."""
-    sys.stdout.write(json.dumps(_jsonable(document), indent=2, allow_nan=False) + "\n")
+    from klafter.graph.writing import jsonable
 
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _jsonable(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_jsonable(v) for v in value]
-    if hasattr(value, "tolist"):
-        return _jsonable(value.tolist())
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else None
-    return value if isinstance(value, (str, int, bool, type(None))) else str(value)
+    sys.stdout.write(json.dumps(jsonable(document), indent=2, allow_nan=False, default=str) + "\n")
 
 
 class Remarks(logging.Handler):

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
-from klafter.graph.writing import write_text
+from klafter.graph.writing import write_json
 
 
 class Saved(dict):
@@ -71,28 +68,3 @@ def _read(path: Path) -> dict:
 def _number(value):
     """JSON has no NaN: what could not be measured is null there."""
     return float("nan") if value is None else value
-
-
-def write_json(path: str | os.PathLike, content) -> None:
-    """Write plain data; the file appears whole or not at all."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(plain(content), indent=1, allow_nan=False) + "\n")
-
-
-def plain(value):
-    """Numbers, lists and dictionaries as JSON knows them.
-
-    Examples
-    --------
-    >>> plain({"auc": np.float64(0.5), "missing": float("nan"), "k": np.arange(2)})
-    {'auc': 0.5, 'missing': None, 'k': [0, 1]}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple, set)):
-        return [plain(part) for part in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -6,9 +6,8 @@ its content; ``all`` runs the four and writes the page. Runs of Table 1 that are
 """
 
 from klafter.evaluation.reproduce.convergence import convergence
-from klafter.evaluation.reproduce.everything import everything, n_records
+from klafter.evaluation.reproduce.everything import everything, n_records, page
 from klafter.evaluation.reproduce.figure1 import figure1
-from klafter.evaluation.reproduce.page import page
 from klafter.evaluation.reproduce.table1 import table1
 from klafter.evaluation.reproduce.table2 import table2
 

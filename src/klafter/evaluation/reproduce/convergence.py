@@ -11,8 +11,8 @@ from klafter.datasets import load_dataset
 from klafter.evaluation.comparison import mean_and_error
 from klafter.evaluation.reproduce.curves import posterior
 from klafter.evaluation.reproduce.published import ITERATIONS, NETWORKS
-from klafter.evaluation.reproduce.table1 import RESULTS, _path
-from klafter.evaluation.saved import write_json
+from klafter.evaluation.reproduce.table1 import RESULTS, result_path
+from klafter.graph.writing import write_json
 from klafter.models import PaperKLafter
 from klafter.search.dense import engine as dense
 from klafter.search.starts import neighbourhoods
@@ -67,7 +67,7 @@ def convergence(
         if callback is not None and callback(rows[-1]):
             break
     content = {"quick": quick, "claims": ITERATIONS, "rows": rows}
-    write_json(_path(results, "convergence", quick), content)
+    write_json(result_path(results, "convergence", quick), content)
     return content
 
 
