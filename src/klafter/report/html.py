@@ -42,7 +42,8 @@ def report(model, path, *, held=None, title: str | None = None) -> Path:
     'karate.html'
     """
     check_page(path)
-    return write_page(render(gather(model, held, title)), path)
+    write_text(path, render(gather(model, held, title)))
+    return Path(path)
 
 
 def check_page(path) -> None:
@@ -71,24 +72,19 @@ def render(facts: Facts) -> str:
 
 def as_json(facts: Facts) -> str:
     """The facts as JSON that is safe inside a script element, whatever labels hold."""
-    plain = _plain(_for_page(facts))
+    short = [
+        dataclasses.replace(c, members=c.members[:MEMBERS], tightness=[], shared_with=c.shared_with[:12])
+        for c in facts.communities
+    ]  # what the page does not show is left out, so that a large graph makes a small page
+    plain = _plain(dataclasses.replace(facts, communities=short))
     text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
-def _for_page(facts: Facts) -> Facts:
-    """Without what the page does not show, so that a large graph makes a small page."""
-    short = [
-        dataclasses.replace(c, members=c.members[:MEMBERS], tightness=[], shared_with=c.shared_with[:12])
-        for c in facts.communities
-    ]
-    return dataclasses.replace(facts, communities=short)
-
-
 def _plain(value):
-    """Dataclasses, arrays and numbers as JSON knows them; six digits are enough to look at."""
+    """Dataclasses, arrays and numbers as JSON knows them: booleans eight to a byte, numbers with six digits."""
     if isinstance(value, float):
         return _short(value)
     if isinstance(value, (list, tuple)):
@@ -96,17 +92,13 @@ def _plain(value):
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return base64.b64encode(_bytes(value)).decode("ascii")
+        packed = np.packbits(value) if value.dtype == bool else value.astype(np.uint8)
+        return base64.b64encode(packed.tobytes()).decode("ascii")
     if isinstance(value, np.generic):
         return _plain(value.item())
     if dataclasses.is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return value
-
-
-def _bytes(array: np.ndarray) -> bytes:
-    """Booleans eight to a byte, the rest as they are."""
-    return (np.packbits(array) if array.dtype == bool else array.astype(np.uint8)).tobytes()
 
 
 def _short(number: float) -> float | int | None:
@@ -115,9 +107,3 @@ def _short(number: float) -> float | int | None:
         return None
     number = float(f"{number:.6g}")
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
-
-
-def write_page(text: str, path) -> Path:
-    """Write a page in one go: a reader finds the old one or the new one, never a part."""
-    write_text(path, text)
-    return Path(path)
