@@ -116,8 +116,8 @@ def fit(
         "n_communities": communities,
         "n_init": restarts,
         "n_smooth": smooth,
+        "attributes": parse_attributes(attributes),
     }
-    given["attributes"] = parse_attributes(attributes)
     parameters = {**given, "n_jobs": jobs, "random_state": seed, **parse_settings(option or [])}
     estimator = make_model(model, parameters)
     network = reading.network(graph)
@@ -159,7 +159,7 @@ def check_values(graph, model, *, chosen: bool = True) -> None:
     ``chosen`` is whether the command has an option for the family.
     """
     values, family = graph.links.data, getattr(model, "family", "bernoulli")
-    whole = is_count(values)
+    whole = bool(((values > 0) & (values == values.round())).all())
     if not len(values) or family == "gaussian" or (whole if family == "poisson" else (values == 1).all()):
         return
     name, cures = type(model).__name__, []
@@ -169,11 +169,6 @@ def check_values(graph, model, *, chosen: bool = True) -> None:
     rule = "1, 2, 3, ..." if family == "poisson" else "1"
     span = f"The links of this graph have values from {values.min():g} to {values.max():g}, not just {rule}"
     raise Mistake(f"{span}; use {', '.join(cures)}{', or ' if cures else ''}--binarize.")
-
-
-def is_count(values) -> bool:
-    """Whether values are whole and positive."""
-    return bool(((values > 0) & (values == values.round())).all())
 
 
 def run_fit(model, graph, quiet: bool, keeping: Keeping | None = None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -27,14 +28,8 @@ WORD = 11  # letters of a word that is not broken in a narrow table
 
 def plain(value: object) -> str:
     """Any value as one line of harmless text."""
-    text = " ".join(str(value).split()) if not isinstance(value, str) else value
-    return "".join(_harmless(character) for character in text)
-
-
-def _harmless(character: str) -> str:
-    if character in "\t\n\r":
-        return " "
-    return "" if unicodedata.category(character) in ("Cc", "Cs") or ord(character) in _BIDI else character
+    text = " ".join(str(value).split()) if not isinstance(value, str) else re.sub(r"[\t\n\r]", " ", value)
+    return "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cs") and ord(c) not in _BIDI)
 
 
 def console(stderr: bool = False) -> Console:
