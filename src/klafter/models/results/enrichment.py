@@ -122,12 +122,8 @@ def _quarters(column: np.ndarray, known: np.ndarray) -> tuple[list[str], np.ndar
     edges = np.unique(np.quantile(column[known], [0, 0.25, 0.5, 0.75, 1]))
     codes = np.where(known, np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2), -1)
     parts = [column[codes == v] for v in range(len(edges) - 1)]
-    return [_span(part) for part in parts], codes
-
-
-def _span(part: np.ndarray) -> str:
-    low, high = show_value(float(part.min())), show_value(float(part.max()))
-    return low if low == high else f"{low} to {high}"
+    spans = [dict.fromkeys(show_value(float(end)) for end in (part.min(), part.max())) for part in parts]
+    return [" to ".join(span) for span in spans], codes
 
 
 def show_value(value: Any) -> str:

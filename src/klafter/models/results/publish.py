@@ -179,6 +179,7 @@ def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: fl
     density, best = max(peaks, key=lambda peak: peak[0])
     point, memberships = _point(engine, graph, best)
     size = memberships.shape[1]
+    sampled = [k for c in chains for k in c.n_communities[c.n_burned :] or c.n_communities[-1:] or [0]]
     trace = {
         recipe.density: _table([chain.density for chain in chains]),
         "n_communities": _table([chain.n_communities for chain in chains]),
@@ -196,7 +197,7 @@ def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: fl
         n_iter=max(len(chain.density) for chain in chains),
         precision=precision,
         membership_proba=average_memberships(memberships, (engine.held(draw) for draw in draws)),
-        n_communities_posterior=count_posterior([size for chain in chains for size in _sampled(chain)]),
+        n_communities_posterior=count_posterior(sampled),
         more={
             "chains": chains,
             "trace": trace,
@@ -243,11 +244,6 @@ def _point(engine: Any, graph: Graph, state: Any) -> tuple[LinearDraw, np.ndarra
     loadings = sparse.csr_array(sparse.csr_array(draw.memberships)[:, order])
     affinities = np.asarray(draw.affinities)[np.ix_(order, order)]
     return draw._replace(memberships=loadings, affinities=affinities), members[:, keep].astype(np.int8)
-
-
-def _sampled(chain: Chain) -> list[int]:
-    """The number of communities after each sweep that was not burn-in, or after the last."""
-    return chain.n_communities[chain.n_burned :] or chain.n_communities[-1:] or [0]
 
 
 def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:
