@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -62,9 +63,8 @@ def _read(path: Path) -> dict:
         raise ValueError(
             f"{path} does not hold the records of a comparison. Give another path, or move that file away."
         ) from error
-    return {key: {name: _number(value) for name, value in record.items()} for key, record in records.items()}
-
-
-def _number(value):
-    """JSON has no NaN: what could not be measured is null there."""
-    return float("nan") if value is None else value
+    # JSON has no NaN: what could not be measured is null there
+    return {
+        key: {name: math.nan if value is None else value for name, value in record.items()}
+        for key, record in records.items()
+    }

@@ -33,20 +33,8 @@ def convergence(
 ) -> dict:
     """Count iterations to convergence on the whole networks and save them as ``convergence.json``.
 
-    Parameters
-    ----------
-    quick : bool
-        One start of each kind and few iterations of the paper's algorithm.
-    results : path
-        Folder of the results.
-    networks : sequence of str
-    starts : int, optional
-        Random starts of each kind: five, one when quick.
-    max_iter, paper_max_iter : int, optional
-        Most iterations of K-LAFTER and of the paper's algorithm.
-    data_home : path, optional
-    callback : callable, optional
-        Called with each row; returning True ends with what there is.
+    There are ``starts`` random starts of each kind; ``max_iter`` and ``paper_max_iter`` are the most iterations of
+    K-LAFTER and of the paper's algorithm.
 
     Returns
     -------

@@ -30,24 +30,7 @@ def everything(
 ) -> dict:
     """Measure Table 1, Figure 1, Table 2 and the convergence claims, and write the page about them.
 
-    Parameters
-    ----------
-    quick : bool
-        One split and short chains, minutes rather than hours; files are named ``*_quick.json``.
-    results : path
-        Folder of the results.
-    document : path, optional
-        Where the page goes, ``docs/reproduction.md`` for example; None writes none.
-    data_home : path, optional
-        Folder of the data files.
-    n_jobs : int, optional
-        Chains and restarts side by side in Tables 1 and 2; what is timed in Figure 1 runs alone.
-    callback : callable, optional
-        Called with every run, curve and row as it is measured; returning True goes on to the next part.
-
-    Returns
-    -------
-    dict of the four results
+    ``document`` is where the page goes, ``docs/reproduction.md`` for example; None writes none.
     """
     shared = {"data_home": data_home, "callback": callback}
     content = {
@@ -62,21 +45,9 @@ def everything(
 
 
 def page(results=RESULTS, document=None, *, quick: bool = False) -> str:
-    """Write what reproduces, what does not, and why.
+    """What reproduces, what does not, and why, in Markdown; written to a file if ``document`` names one.
 
-    Parameters
-    ----------
-    results : path
-        Folder of the saved results; parts that are not there are named as missing.
-    document : path, optional
-        File to write, for example ``docs/reproduction.md``.
-    quick : bool
-        Whether to show the results of quick runs.
-
-    Returns
-    -------
-    str
-        The page in Markdown.
+    Parts whose results are not saved are named as missing.
     """
     parts = [sections.opening(quick)]
     for name in PARTS:

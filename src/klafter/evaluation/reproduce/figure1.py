@@ -29,21 +29,7 @@ def figure1(
 ) -> dict:
     """Measure the curves of Figure 1 on clean splits and save them as ``figure1.json``.
 
-    Parameters
-    ----------
-    quick : bool
-        One split and short runs.
-    results : path
-        Folder of the results.
-    network : str
-        A data set by name; the paper shows Protein230.
-    splits : int, optional
-        Default five, one when quick.
-    steps : dict, optional
-        Sweeps of LFRM-MCMC, iterations of the paper's algorithm, and smoothing sweeps of K-LAFTER.
-    data_home : path, optional
-    callback : callable, optional
-        Called with each curve; returning True ends with what there is.
+    ``steps`` are sweeps of LFRM-MCMC, iterations of the paper's algorithm, and smoothing sweeps of K-LAFTER.
 
     Returns
     -------

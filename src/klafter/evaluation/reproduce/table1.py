@@ -35,24 +35,7 @@ def table1(
 ) -> dict:
     """Measure Table 1 and save it as ``table1.json``; single runs go to ``table1_runs.json`` as they are made.
 
-    Parameters
-    ----------
-    quick : bool
-        One split, short chains, one restart: to see that it works, not for claims.
-    results : path
-        Folder of the results.
-    networks, names : sequence of str
-        Networks and systems to run.
-    fractions : sequence of float
-        Shares hidden: the paper's text says 20%, its caption 50% for Lazega.
-    splits : int, optional
-        Default five, one when quick.
-    data_home : path, optional
-        Folder of the data files.
-    n_jobs : int, optional
-        Chains and restarts side by side.
-    callback : callable, optional
-        Called with every run; returning True ends the table with what there is.
+    ``names`` are systems, ``fractions`` shares hidden: the paper's text says 20%, its caption 50% for Lazega.
 
     Returns
     -------

@@ -18,16 +18,6 @@ ALIKE = 0.85  # of two spellings of a surname
 def table2(quick: bool = False, results=RESULTS, *, data_home=None, n_jobs: int | None = None, random_state=0) -> dict:
     """Fit all of NIPS234, list its communities with names, and save them as ``table2.json``.
 
-    Parameters
-    ----------
-    quick : bool
-        One restart, few rounds.
-    results : path
-        Folder of the results.
-    data_home : path, optional
-    n_jobs : int, optional
-    random_state : int
-
     Returns
     -------
     dict
