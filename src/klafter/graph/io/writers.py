@@ -137,15 +137,12 @@ def _plain(value: object, shape: Shape) -> bool | int | float | str:
 def _printable(text: str, shape: Shape) -> str:
     """Text, refused where a file of this kind would give it back as another."""
     if found := _LOST["rows" if shape.suffix in (".csv", ".tsv") else "xml"].search(text):
+        shown = repr(text) if len(text) <= LONG else f"{text[:LONG]!r}..."
         raise ValueError(
-            f"{_shortened(text)} has the control character {found[0]!r}, which a {shape.suffix} file cannot keep. "
+            f"{shown} has the control character {found[0]!r}, which a {shape.suffix} file cannot keep. "
             "Write .json, or rename the node."
         )
     return text
-
-
-def _shortened(text: str) -> str:
-    return repr(text) if len(text) <= LONG else f"{text[:LONG]!r}..."
 
 
 def _write_json(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], shape: Shape) -> None:

@@ -60,8 +60,9 @@ def find_matrix(
     if not values:
         return None
     bad = next((cell for row in values for cell in row if not _is_cell(cell, delimiter)), None)
-    if bad is not None:
-        _refuse(path, bad, rows, asked)
+    if bad is not None:  # no matrix, or a bad one if its names are the same across and down
+        if asked or (len(rows) > 3 and rows[0][-len(rows) + 1 :] == [row[0] for row in rows[1:]]):
+            raise GraphFileError.at(path, None, f"the value {quote(bad)}", "a matrix holds numbers", "correct it")
         return None
     across = _header(rows[0], width, names_down) if names_across else ()
     down = [row[0] for row in body] if names_down else []
@@ -71,12 +72,6 @@ def find_matrix(
     flat = (cell for row in values for cell in row)
     decimal = find_decimal(flat if delimiter != "," else [])
     return MatrixLayout(delimiter, width + dropped, dropped, across, names_down, decimal or ",")
-
-
-def _refuse(path: Path, bad: str, rows: list[list[str]], asked: bool) -> None:
-    """Text among the values: no matrix, or a bad one if its names are the same across and down."""
-    if asked or (len(rows) > 3 and rows[0][-len(rows) + 1 :] == [row[0] for row in rows[1:]]):
-        raise GraphFileError.at(path, None, f"the value {quote(bad)}", "a matrix holds numbers", "correct it")
 
 
 def _without_empty_end(rows: list[list[str]]) -> list[list[str]]:

@@ -12,7 +12,7 @@ from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import ReadOptions, decode, read_text
 from klafter.graph.io.names import integers, plain_labels
 from klafter.graph.io.tables.column_names import role
-from klafter.graph.io.tables.first_line import judge_nodes
+from klafter.graph.io.tables.first_line import detect_node_header
 from klafter.graph.io.tables.sheets import is_sheet, read_sheet
 from klafter.graph.io.tables.table_layout import cut, find_delimiter, is_comment, without_tail
 from klafter.graph.io.tables.values import is_comma_number, is_number, to_number
@@ -89,7 +89,7 @@ def _rows(path: Path, encoding: str | None, header: bool | None) -> tuple[list[s
     names = _remark_names(lines, delimiter, len(rows[0]))
     if names is None:
         line, first = numbered[0]
-        is_header, reason = judge_nodes(rows[:1000]) if header is None else (header, "as stated")
+        is_header, reason = detect_node_header(rows[:1000]) if header is None else (header, "as stated")
         taken = "names the columns" if is_header else "is a node"
         cure = "" if reason == "as stated" else f"; pass nodes_header={not is_header} if not"
         notes.append(f"{path.name}, line {line}, {quote(first.strip())}, {taken} ({reason}){cure}.")
