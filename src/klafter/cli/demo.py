@@ -49,12 +49,12 @@ def demo(
         found = {"graph": describe_graph(graph), "fit": describe_fit(model), "communities": describe_communities(model)}
         print_json({**found, "files": files, "interrupted": interrupted})
     else:
-        tell_story(model, path, page, reason)
+        print_story(model, path, page, reason)
     if interrupted:
         raise Interrupted(f"Interrupted; the best so far is in {path}.")
 
 
-def tell_story(model, path: Path, page: Path | None, reason: str) -> None:
+def print_story(model, path: Path, page: Path | None, reason: str) -> None:
     """Communities, missing links and why, and what to do next."""
     from klafter.cli.facts import describe_communities, in_order
 

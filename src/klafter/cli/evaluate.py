@@ -14,14 +14,14 @@ from klafter.cli.fitting import (
     MODELS,
     Checkpoint,
     CheckpointEvery,
-    Keeping,
+    CheckpointOptions,
     check_values,
     make_model,
     run_fit,
 )
 from klafter.cli.inputs import check_output
 from klafter.cli.progress import watched
-from klafter.cli.reading import GraphName, Reading, tell_graph, with_reading
+from klafter.cli.reading import GraphName, Reading, print_graph, with_reading
 from klafter.cli.screen import Column, Json, Quiet, console, counted, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
@@ -76,12 +76,12 @@ def tune(
     network = reading.network(graph)
     check_values(network, KLafter(family=family))
     if not (as_json or quiet):
-        tell_graph(graph, network)
+        print_graph(graph, network)
     texts = {"temperatures": temperatures, "weight_scales": weight_scales, "offdiagonal_scales": offdiagonal_scales}
     grids: dict[str, Any] = {name: numbers(text) for name, text in texts.items() if text is not None}
     how: dict[str, Any] = {"cv": folds, "n_jobs": jobs, "random_state": seed}
     search = KLafterCV(numbers(penalties), **grids, estimator=KLafter(family=family), **how)
-    keeping = Keeping(checkpoint, checkpoint_every)
+    keeping = CheckpointOptions(checkpoint, checkpoint_every)
     interrupted = run_fit(search, network, quiet or as_json, keeping)
     search.save(output)
     table = search.cv_results_
@@ -147,7 +147,7 @@ def compare(
     for model in chosen:
         check_values(network, model, chosen=False)
     if not (as_json or quiet):
-        tell_graph(graph, network)
+        print_graph(graph, network)
     total, done = splits * (len(chosen) + len(BASELINES)), 0
     with watched(quiet or as_json) as meter:
 

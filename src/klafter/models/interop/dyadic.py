@@ -146,18 +146,6 @@ class LinkClassifier(_Likelihood, ClassifierMixin, _DyadEstimator):  # type: ign
     classes_: np.ndarray
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model to the dyads that are listed; all others nobody observed.
-
-        Parameters
-        ----------
-        X : (m, 2) integer array
-            Pairs of rows of ``graph``.
-        y : (m,) array of 0 and 1
-
-        Returns
-        -------
-        self
-        """
         odd = np.setdiff1d(np.asarray(y), (0, 1))
         if len(odd):
             raise ValueError(f"LinkClassifier needs links of 0 or 1; there is {odd[0]}. Use LinkRegressor.")

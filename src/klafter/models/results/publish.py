@@ -145,6 +145,7 @@ def from_searches(outcomes: list[Any]) -> Fitted:
     draws = [engine.draw(outcome.problem, outcome.state) for outcome in outcomes]
     point = draws[order[0]]
     few = point.affinities.shape[0] <= DENSE_AFFINITIES
+    numbers, scores = [len(outcome.state.size) for outcome in outcomes], np.array([o.score for o in outcomes])
     return Fitted(
         link="exposure",
         response="rate" if best.problem.counts else "exposure",
@@ -156,7 +157,7 @@ def from_searches(outcomes: list[Any]) -> Fitted:
         objective=best.score,
         history=[line for outcome in outcomes for line in outcome.history],
         n_iter=best.history[-1].step,
-        n_communities_posterior=count_posterior(*_weighed(outcomes)),
+        n_communities_posterior=count_posterior(numbers, np.exp(scores.min() - scores)),
         more={
             "converged": best.converged,
             "background": point.background,
@@ -164,12 +165,6 @@ def from_searches(outcomes: list[Any]) -> Fitted:
             "links_shared": best.state.shared,
         },
     )
-
-
-def _weighed(outcomes: list[Any]) -> tuple[list[int], np.ndarray]:
-    """The number of communities of each search, and its weight exp(-score)."""
-    scores = np.array([outcome.score for outcome in outcomes])
-    return [len(outcome.state.size) for outcome in outcomes], np.exp(scores.min() - scores)
 
 
 def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: float, **more: Any) -> Fitted:
