@@ -20,6 +20,7 @@ from klafter.graph.io.files import ReadOptions, check_size, read_all, read_text
 from klafter.graph.io.json_links import parse
 from klafter.graph.io.market import read_body
 from klafter.graph.io.mat import read_matrices
+from klafter.graph.io.matrix_checks import weights_note
 from klafter.graph.io.names import plain_labels
 
 
@@ -200,8 +201,7 @@ def _from_matrix(path: Path, matrix: Any, directed: bool | None, weight: str | i
     loops = 0 if two_mode else int(np.count_nonzero(matrix.diagonal()))
     graph = graph.binarize() if weight is None else graph
     notes = [f"{graph.count_nodes()} and {graph.n_links:,} links, {graph.form}."]
-    if graph.n_links and (graph.links.data != 1).any():
-        notes.append(f"Links have weights from {graph.links.data.min():g} to {graph.links.data.max():g}.")
+    notes += weights_note(graph.links.data)
     if loops:
         notes.append(f"{loops:,} self-link{'s' * (loops > 1)} dropped.")
     return graph.replace(notes=notes)

@@ -22,9 +22,10 @@ from klafter.graph.modes import name_apart, with_kinds
 
 def links_graph(options: ReadOptions, opened: Opened, table: Table, nodes: NodeTable | None, notes: list[str]) -> Graph:
     """The graph of the links of a table, with a note for whatever was decided."""
-    path, encoding, labels, note = opened.path, opened.encoding, None if nodes is None else nodes.labels, ""
+    path, layout, encoding = opened.path, opened.layout, opened.encoding
+    labels, note = None if nodes is None else nodes.labels, ""
     if nodes is None:
-        edges, n, labels, note = number_nodes(table.edges, table.names, table.declared.nodes, path, encoding)
+        edges, n, labels, note = number_nodes(table.edges, table.names, opened.declared.nodes, path, encoding)
     else:
         edges, n = table.edges, len(nodes.identifiers)
         if len(table.names) > n:
@@ -33,18 +34,18 @@ def links_graph(options: ReadOptions, opened: Opened, table: Table, nodes: NodeT
     notes = [*notes, note] if note else list(notes)
     if table.remarks:
         notes.append(f"{table.remarks:,} comment lines among the links skipped.")
-    notes += [*opened.notes, _first_line_note(opened), *table.layout.notes, *_left_out(table.layout)]
+    notes += [*opened.notes, _first_line_note(opened), *layout.notes, *_left_out(layout)]
     notes += _alone(path, table, encoding)
-    edges, directed, said = _stated_direction(edges, table, options.directed)
+    edges, directed, said = _stated_direction(edges, opened, table.direction, options.directed)
     if len(edges.source) > 1 and (edges.source == edges.target).all() and not options.two_mode:
         found, rule = "nothing but links of nodes to themselves", "a link has two ends"
         raise GraphFileError.at(path, None, found, rule, "put the columns of source and target first")
-    stated = table.declared.two_mode if options.two_mode is None else options.two_mode
+    stated = opened.declared.two_mode if options.two_mode is None else options.two_mode
     if stated is None and nodes is None:
-        _refuse_node_table(path, edges, table.layout)
-    two_mode, doubt = _find_modes(edges, n, table.layout, False if options.directed else stated)
+        _refuse_node_table(path, edges, layout)
+    two_mode, doubt = _find_modes(edges, n, layout, False if options.directed else stated)
     if two_mode:
-        edges, size, labels, apart = name_apart(edges, n, labels, _kinds(table.layout))
+        edges, size, labels, apart = name_apart(edges, n, labels, _kinds(layout))
         if size > n and nodes is not None:
             found, rule = f"{size - n:,} names in both columns", "two kinds of nodes need names of their own in nodes="
             raise GraphFileError.at(path, None, found, rule, "rename them, or read without nodes=")
@@ -66,7 +67,7 @@ def links_graph(options: ReadOptions, opened: Opened, table: Table, nodes: NodeT
         return graph
     second = np.zeros(n, bool)
     second[edges.target] = True
-    return with_kinds(graph, second, _kinds(table.layout))
+    return with_kinds(graph, second, _kinds(layout))
 
 
 def _first_line_note(table: Opened) -> str:
@@ -78,15 +79,17 @@ def _first_line_note(table: Opened) -> str:
     return f"Line {table.line}, {quote(table.lines[0].strip())}, {taken} ({reason}){cure}."
 
 
-def _stated_direction(edges: Edges, table: Table, directed: bool | None) -> tuple[Edges, bool | None, list[str]]:
+def _stated_direction(
+    edges: Edges, opened: Opened, directions: np.ndarray | None, directed: bool | None
+) -> tuple[Edges, bool | None, list[str]]:
     """What comments or a column say of direction; in a mixture undirected links go both ways."""
-    if directed is not None or table.direction is None or not len(table.direction):
-        return edges, table.declared.directed if directed is None else directed, []
-    if table.direction.all() or not table.direction.any():
-        found = bool(table.direction[0])
-        called = f"The column {table.layout.names[table.layout.direction or 0]!r} says so of every link"
+    if directed is not None or directions is None or not len(directions):
+        return edges, opened.declared.directed if directed is None else directed, []
+    if directions.all() or not directions.any():
+        found = bool(directions[0])
+        called = f"The column {opened.layout.names[opened.layout.direction or 0]!r} says so of every link"
         return edges, found, [f"{called}: {'directed' if found else 'undirected'}."]
-    both = ~table.direction
+    both = ~directions
     source, target = np.append(edges.source, edges.target[both]), np.append(edges.target, edges.source[both])
     weight = None if edges.weight is None else np.append(edges.weight, edges.weight[both])
     said = f"{int(both.sum()):,} of {len(both):,} links are called undirected: they go both ways."

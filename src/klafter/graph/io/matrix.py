@@ -14,7 +14,7 @@ from klafter.graph.convert import as_graph
 from klafter.graph.graph import Graph
 from klafter.graph.io.errors import EncodingError, GraphFileError, quote
 from klafter.graph.io.files import ReadOptions, check_size
-from klafter.graph.io.matrix_checks import every_pair, missing_code, same_nodes, total_line
+from klafter.graph.io.matrix_checks import every_pair, missing_code, same_nodes, total_line, weights_note
 from klafter.graph.io.names import plain_labels
 from klafter.graph.io.tables.column_names import simplified
 from klafter.graph.io.tables.edge_fields import Block, cut_block
@@ -196,8 +196,8 @@ def _one_mode(matrix: Matrix, directed: bool | None, weight: str | int | None) -
         *matrix.notes,
         f"Read as {size}: {n:,} nodes and {graph.n_links:,} {plural('link', graph.n_links)}, {kind}.",
     ]
-    notes += _weight_notes(graph, weight)
-    notes += [every_pair(links)] if weight is not None and every_pair(links) else []
+    if weight is not None:
+        notes += [*weights_note(graph.links.data), *filter(None, [missing_code(graph.links.data), every_pair(links)])]
     loops = int(np.count_nonzero(links.diagonal()))
     notes += [f"{loops:,} self-link{'s' * (loops > 1)} dropped."] * bool(loops)
     graph = graph.binarize() if weight is None else graph
@@ -233,15 +233,6 @@ def _reason(graph: Graph, links: sparse.csr_array) -> str:
     return "it is symmetric" if both else "only one half is filled; pass directed=True if order matters"
 
 
-def _weight_notes(graph: Graph, weight: str | int | None) -> list[str]:
-    values = graph.links.data
-    if weight is None or not len(values) or (values == 1).all():
-        return []
-    said = [f"Links have weights from {values.min():g} to {values.max():g}."]
-    code = missing_code(values)
-    return [*said, code] if code else said
-
-
 def _two_mode(matrix: Matrix, weight: str | int | None) -> Graph:
     rows, columns = matrix.values.shape
     down = matrix.down or tuple(f"r{k}" for k in range(1, rows + 1))
@@ -255,6 +246,8 @@ def _two_mode(matrix: Matrix, weight: str | int | None) -> Graph:
     graph = Graph(links, labels=labels, hidden=unseen)
     said = f"Read as a matrix of two modes: {rows:,} rows, {columns:,} columns and {graph.n_links:,} links"
     graph = graph.replace(notes=[*matrix.notes, f"{said}; pass two_mode=False if both are the same nodes."])
-    graph = graph.replace(notes=[*graph.notes, *_weight_notes(graph, weight)])
-    graph = graph.binarize() if weight is None else graph
+    if weight is None:
+        return with_kinds(graph.binarize(), np.arange(n) >= rows, NAMES)
+    values = graph.links.data
+    graph = graph.replace(notes=[*graph.notes, *weights_note(values), *filter(None, [missing_code(values)])])
     return with_kinds(graph, np.arange(n) >= rows, NAMES)

@@ -54,12 +54,10 @@ class Opened(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Links, the names of their ends in order of appearance, and what comments declare."""
+    """Links, and the names of their ends in order of appearance."""
 
     edges: Edges
     names: list[bytes] | np.ndarray  # integers, sorted, if all names are
-    declared: Declared
-    layout: Layout
     remarks: int  # comment lines below the first block, where a name could have begun with "#"
     direction: np.ndarray | None  # for each link whether the table calls it directed
     alone: list[bytes]  # nodes of lines that name no second one
@@ -125,7 +123,7 @@ def read_table(table: Opened, known: list[bytes]) -> Table:
     direction = None if layout.direction is None else np.concatenate(kinds)
     _refuse_second_header(table, edges, names)
     nobody = [words.word(k) for words in unlinked for k in range(len(words.start))]
-    return Table(edges, names, table.declared, layout, remarks, direction, nobody)
+    return Table(edges, names, remarks, direction, nobody)
 
 
 def _numbered(ends: list[Words | np.ndarray], known: list[bytes]) -> tuple[list[bytes] | np.ndarray, np.ndarray]:
