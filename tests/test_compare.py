@@ -10,8 +10,8 @@ import pytest
 
 from klafter.datasets import load_karate, load_les_miserables
 from klafter.evaluation import BASELINES, Comparison, compare, link_measures
+from klafter.evaluation.compare import describe, named, prepared
 from klafter.evaluation.comparison import mean_and_error
-from klafter.evaluation.contestants import describe, named, prepared
 from klafter.evaluation.saved import Saved
 from klafter.graph import split_dyads
 from klafter.graph.fingerprint import fingerprint

@@ -12,9 +12,8 @@ from itertools import combinations
 import numpy as np
 from scipy import sparse
 
+from klafter.evaluation.agreement import omega_of, onmi_of, pair_cost
 from klafter.evaluation.covers import as_covers
-from klafter.evaluation.information import onmi_of
-from klafter.evaluation.pairs import omega_of, pair_cost
 from klafter.models.results.cover import f1_table
 
 OMEGA_LIMIT = 100_000_000  # pairs of nodes inside communities beyond which omega is not part of the summary

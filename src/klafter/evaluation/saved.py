@@ -11,6 +11,8 @@ from pathlib import Path
 
 from klafter.graph.writing import write_json
 
+LAYERS = ("core", "search", "sampling", "prediction", "models")  # that decide a fit and its predictions
+
 
 class Saved(dict):
     """A dictionary of records; with a path it begins with what the file holds and writes each new record.
@@ -42,7 +44,7 @@ class Saved(dict):
         return self.path.with_name(f"{self.path.name}.{hashlib.sha256(key.encode()).hexdigest()[:8]}.ckpt")
 
 
-def code_digest(layers: tuple[str, ...] = ("core", "search", "sampling", "prediction", "models")) -> str:
+def code_digest() -> str:
     """What the sources that decide a fit and its predictions are, in short: measurements name the code they are of.
 
     Examples
@@ -51,7 +53,7 @@ def code_digest(layers: tuple[str, ...] = ("core", "search", "sampling", "predic
     8
     """
     home, found = Path(__file__).parents[1], hashlib.sha256()
-    for path in sorted(path for layer in layers for path in (home / layer).rglob("*.py")):
+    for path in sorted(path for layer in LAYERS for path in (home / layer).rglob("*.py")):
         found.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
     return found.hexdigest()[:8]
 

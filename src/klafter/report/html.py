@@ -1,4 +1,14 @@
-"""The report: one page that opens from disk and loads nothing from any network."""
+"""The report: one page that opens from disk and loads nothing from any network.
+
+Its JavaScript modules become one script, since a page opened from disk may not import other files. Modules have only
+imports of the form
+
+    import { name, other } from "./module.js";
+
+each on a line of its own, and export only by writing ``export`` before a declaration. The script is the text of all
+modules, each after those it imports, without the import lines and the words ``export``. The modules then share one
+scope, so no two may declare the same name at their top level, and imports may not go in a circle.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +16,7 @@ import base64
 import dataclasses
 import json
 import math
+import re
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -13,9 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from klafter.graph.writing import check_place, write_text
-from klafter.report.bundle import bundle
 from klafter.report.facts import Facts, gather
 from klafter.report.network import MEMBERS
+
+IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "\./(\w+\.js)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:const|let|function|class)\b)", re.MULTILINE)
 
 
 def report(model, path, *, held=None, title: str | None = None) -> Path:
@@ -107,3 +120,23 @@ def _short(number: float) -> float | int | None:
         return None
     number = float(f"{number:.6g}")
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
+
+
+def bundle(folder, first: str = "main.js") -> str:
+    """One script that does what the module ``first`` and all it imports do."""
+    texts: dict[str, str] = {}
+    _read_in_order(folder, first, texts, ())
+    return "\n".join(EXPORT.sub("", IMPORT.sub("", text)) for text in texts.values())
+
+
+def _read_in_order(folder, name: str, texts: dict[str, str], importers: tuple[str, ...]) -> None:
+    """Add a module to ``texts``, after everything it imports."""
+    text = (folder / name).read_text(encoding="utf-8")
+    importers = (*importers, name)
+    for _, needed in IMPORT.findall(text):
+        if needed in importers:
+            circle = " imports ".join([*importers[importers.index(needed) :], needed])
+            raise ValueError(f"{circle}: move what they share to a module of its own.")
+        if needed not in texts:
+            _read_in_order(folder, needed, texts, importers)
+    texts[name] = text

@@ -20,6 +20,7 @@ LINKS = 40_000  # drawn at most
 STRONG = 4_000  # drawn while nothing is chosen: more hide each other
 COMMUNITIES = 300  # drawn at most in the network of communities
 MEMBERS = 100  # drawn at most inside one community
+CLOSEST = 4  # other communities that each is connected with
 UNIT = 500  # of a file for other programs to one of the page: they count in pixels
 INNER = 300_000  # links drawn at most inside all communities together
 
@@ -151,14 +152,14 @@ def place_circles(size: np.ndarray, connections: np.ndarray) -> tuple[np.ndarray
     return _place(force_layout(sparse.csr_array(near), sparse.csr_array((n, 0))), radius)
 
 
-def closest(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
-    """Rows (community, community, links, shared members): for each community the ``most`` it is closest to."""
+def closest(graph: Graph, z: sparse.csr_array) -> np.ndarray:
+    """Rows (community, community, links, shared members): for each community those it is closest to."""
     links = (z.T @ pattern(graph.links) @ z).toarray()
     links = links + links.T if graph.directed else links
     shared = (z.T @ z).toarray()
     closeness = (links + 5 * shared) / np.sqrt(np.outer(*(2 * [np.maximum(sizes(z), 1)])))
     np.fill_diagonal(closeness, 0)
-    best = np.argsort(-closeness, axis=1, kind="stable")[:, :most]
+    best = np.argsort(-closeness, axis=1, kind="stable")[:, :CLOSEST]
     pairs = {(min(k, m), max(k, m)) for k, row in enumerate(best.tolist()) for m in row if closeness[k, m] > 0}
     rows = [(k, m, int(links[k, m]), int(shared[k, m])) for k, m in sorted(pairs)]
     return np.array(rows, dtype=int).reshape(-1, 4)

@@ -1,4 +1,4 @@
-"""Other people's formats: GraphML, GML, GEXF and JSON through networkx; MatrixMarket, .npz and .mat through scipy."""
+"""Other people's formats: GraphML, GML, GEXF and JSON through networkx; MatrixMarket, .npz and .mat."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, quote
 from klafter.graph.io.files import ReadOptions, check_size, read_all, read_text
 from klafter.graph.io.json_links import parse
-from klafter.graph.io.market import read_body
 from klafter.graph.io.mat import read_matrices
 from klafter.graph.io.matrix_checks import weights_note
 from klafter.graph.io.names import plain_labels
@@ -115,10 +114,54 @@ def read_matrix_market(path: Path, options: ReadOptions) -> Graph:
     if directed is None and symmetry == "symmetric":
         directed = False
     try:
-        matrix = read_body(data, (rows, columns), entries, layout, field, symmetry)
+        matrix = _market_matrix(data, (rows, columns), entries, layout, field, symmetry)
     except ArchiveError as error:
         raise GraphFileError.at(path, None, str(error), "links are real and all present", "write it again") from None
     return _from_matrix(path, matrix, directed, options.weight)
+
+
+def _market_matrix(
+    data: bytes, shape: tuple[int, int], entries: int, layout: str, field: str, symmetry: str
+) -> sparse.coo_array:
+    """The matrix of a file whose header says how it is laid out; square unless it has coordinates.
+
+    Every index is looked at: SciPy's reader follows damaged ones into foreign memory.
+    """
+    lines = [line for line in data.splitlines() if line.strip() and not line.lstrip().startswith(b"%")]
+    try:
+        numbers = np.array([float(word) for line in lines[1:] for word in line.split()])
+    except ValueError as error:
+        raise ArchiveError(f"{str(error)[:60]}") from None
+    if layout != "coordinate":
+        return _full(numbers, shape[0], symmetry)
+    width = 2 if field == "pattern" else 3
+    if len(numbers) != entries * width:
+        raise ArchiveError(f"{entries:,} entries announced and others given")
+    table = numbers.reshape(-1, width)
+    ends = table[:, :2]
+    if not ((ends >= 1) & (ends <= shape) & (ends == np.floor(ends))).all():
+        raise ArchiveError(f"rows and columns that are not whole numbers from 1 to {shape[0]} and {shape[1]}")
+    row, column = ends.T.astype(np.int64) - 1
+    return _both(row, column, table[:, 2] if width == 3 else np.ones(len(table)), shape, symmetry)
+
+
+def _full(numbers: np.ndarray, n: int, symmetry: str) -> sparse.coo_array:
+    """Columns one after the other; of a symmetric matrix from the diagonal down."""
+    column, row = np.triu_indices(n, {"symmetric": 0, "skew-symmetric": 1}.get(symmetry, -n))
+    if len(numbers) != len(row):
+        raise ArchiveError(f"{len(numbers):,} values for {len(row):,} places")
+    return _both(row, column, numbers, (n, n), symmetry)
+
+
+def _both(
+    row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[int, int], symmetry: str
+) -> sparse.coo_array:
+    if symmetry in ("symmetric", "skew-symmetric"):
+        apart = row != column
+        sign = 1.0 if symmetry == "symmetric" else -1.0
+        row, column = np.append(row, column[apart]), np.append(column, row[apart])
+        value = np.append(value, sign * value[apart])
+    return sparse.coo_array((value, (row, column)), shape=shape)
 
 
 def read_npz(path: Path, options: ReadOptions) -> Graph:

@@ -18,6 +18,7 @@ from scipy.special import gammaln
 from klafter.models.results.cover import pattern
 
 FEW = 12  # different numbers beyond which an attribute is cut into quarters
+LEVEL = 0.05  # q below which a value is over-represented
 MOST = 300  # different values beyond which an attribute is more like a name
 
 
@@ -34,7 +35,7 @@ class Enriched:
     q: float
 
 
-def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any], level: float = 0.05) -> list[list[Enriched]]:
+def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any]) -> list[list[Enriched]]:
     """For each community its over-represented values, the least likely by chance first."""
     found: list[list[Enriched]] = [[] for _ in range(z.shape[1])]
     tables = [(name, *table) for name, column in attributes.items() if (table := _tabulate(z, column)) is not None]
@@ -45,7 +46,7 @@ def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any], level: f
     for name, values, counts, p in tables:
         adjusted = q[start : start + p.size].reshape(p.shape)
         start += p.size
-        for k, v in np.argwhere(adjusted < level):
+        for k, v in np.argwhere(adjusted < LEVEL):
             inside, members, total, known = (int(count[k, v]) for count in np.broadcast_arrays(*counts))
             found[k].append(Enriched(name, values[v], inside, members, total, known, float(adjusted[k, v])))
     return [sorted(row, key=lambda e: (e.q, -e.inside)) for row in found]
