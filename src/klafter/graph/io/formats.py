@@ -15,7 +15,7 @@ from scipy import sparse
 from klafter.graph.archives import ArchiveError, check_compressed, read_arrays, sparse_matrix
 from klafter.graph.convert import as_graph, from_networkx
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import misread, quote
 from klafter.graph.io.files import ReadOptions, check_size, read_all, read_text
 from klafter.graph.io.json_links import parse
 from klafter.graph.io.mat import read_matrices
@@ -28,12 +28,12 @@ def read_xml(path: Path, options: ReadOptions) -> Graph:
     import networkx as nx
 
     data = read_all(path)
-    _refuse_entities(path, data)
+    _refuse_entities(data)
     read = nx.read_gexf if b"<gexf" in data[:4096] else nx.read_graphml
-    return _adopt(path, read(io.BytesIO(data)), options)
+    return _adopt(read(io.BytesIO(data)), options)
 
 
-def _refuse_entities(path: Path, data: bytes) -> None:
+def _refuse_entities(data: bytes) -> None:
     """Entities, which can grow without bound, are declared before the first element, in whatever encoding."""
     from xml.parsers import expat
 
@@ -41,7 +41,7 @@ def _refuse_entities(path: Path, data: bytes) -> None:
         pass
 
     def entity(*declared: object) -> None:
-        raise GraphFileError.at(path, None, "XML entities", "graph files need none", "remove the <!DOCTYPE> part")
+        raise misread("XML entities", "graph files need none", "remove the <!DOCTYPE> part")
 
     def element(*found: object) -> None:
         raise Seen
@@ -65,32 +65,30 @@ def read_gml(path: Path, options: ReadOptions) -> Graph:
         if "label" not in str(error):
             raise
         found = nx.parse_gml(text, label="id")
-    return _adopt(path, found, options)
+    return _adopt(found, options)
 
 
 def read_json(path: Path, options: ReadOptions) -> Graph:
     """Nodes and links as `write_graph`, networkx, D3 and Cytoscape write them, or records; hidden dyads too."""
     import networkx as nx
 
-    document = parse(path, read_text(path, options.encoding))
+    document = parse(read_text(path, options.encoding))
     ordered = options.directed if document.directed is None else document.directed
     found = (nx.MultiDiGraph if ordered else nx.MultiGraph)()
     found.add_nodes_from(document.nodes)
     found.add_edges_from(document.links)
-    graph = _adopt(path, found, options)
+    graph = _adopt(found, options)
     if document.directed is None and options.directed is None:
         said = "(the file says nothing of it; pass directed=True if order matters)"
         graph = graph.replace(notes=[note.replace("(as stated)", said) for note in graph.notes])
     return graph.hide(document.hidden) if document.hidden else graph
 
 
-def _adopt(path: Path, found: Any, options: ReadOptions) -> Graph:
-    check_size(path, len(found))
+def _adopt(found: Any, options: ReadOptions) -> Graph:
+    check_size(len(found))
     named = "weight" if options.weight == "auto" else options.weight
     if named not in (None, "weight") and not any(named in known for *_, known in found.edges(data=True)):
-        raise GraphFileError.at(
-            path, None, f"no {quote(str(named))} on links", f"weight={named!r} must be one", "name another"
-        )
+        raise misread(f"no {quote(str(named))} on links", f"weight={named!r} must be one", "name another")
     graph = from_networkx(found, options.directed, named)
     # XML knows only text: numbers are numbers again
     return graph.replace(labels=plain_labels([str(node) for node in found]))
@@ -105,19 +103,19 @@ def read_matrix_market(path: Path, options: ReadOptions) -> Graph:
     rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(data))
     if rows != columns and layout != "coordinate":
         found, rule = f"{rows} x {columns} without coordinates", "links of one kind of nodes need a square matrix"
-        raise GraphFileError.at(path, None, found, rule, "write a matrix of two kinds with coordinates")
-    check_size(path, max(rows, columns), content=len(data))
+        raise misread(found, rule, "write a matrix of two kinds with coordinates")
+    check_size(max(rows, columns), content=len(data))
     least = entries * (4 if layout == "coordinate" else 1)
     if least > len(data) or field == "complex":
         found = "complex numbers" if field == "complex" else f"{entries:,} entries announced and far fewer given"
-        raise GraphFileError.at(path, None, found, "links are real and all present", "write the file again")
+        raise misread(found, "links are real and all present", "write the file again")
     if directed is None and symmetry == "symmetric":
         directed = False
     try:
         matrix = _market_matrix(data, (rows, columns), entries, layout, field, symmetry)
     except ArchiveError as error:
-        raise GraphFileError.at(path, None, str(error), "links are real and all present", "write it again") from None
-    return _from_matrix(path, matrix, directed, options.weight)
+        raise misread(str(error), "links are real and all present", "write it again") from None
+    return _from_matrix(matrix, directed, options.weight)
 
 
 def _market_matrix(
@@ -169,38 +167,38 @@ def read_npz(path: Path, options: ReadOptions) -> Graph:
     data = read_all(path)
     if not data.startswith(b"PK"):
         rule, cure = "an .npz file is an archive of arrays", "save a sparse matrix with scipy.sparse.save_npz"
-        raise GraphFileError.at(path, None, "something else", rule, cure)
+        raise misread("something else", rule, cure)
     rule, cure = "it should come from scipy.sparse.save_npz", "save a sparse matrix with it"
     try:
         parts = read_arrays(data)
         if "shape" not in parts or "format" not in parts:
-            raise GraphFileError.at(path, None, f"the arrays {', '.join(map(quote, parts))}", rule, cure)
-        check_size(path, int(max(parts["shape"].ravel())), content=len(data))
-        return _from_matrix(path, sparse_matrix(parts), options.directed, options.weight)
+            raise misread(f"the arrays {', '.join(map(quote, parts))}", rule, cure)
+        check_size(int(max(parts["shape"].ravel())), content=len(data))
+        return _from_matrix(sparse_matrix(parts), options.directed, options.weight)
     except (ArchiveError, KeyError, IndexError, TypeError) as error:
         said = f"that {error}" if isinstance(error, ArchiveError) else "that parts are missing"
-        raise GraphFileError.at(path, None, said, rule, cure) from None
+        raise misread(said, rule, cure) from None
 
 
 def read_mat(path: Path, options: ReadOptions) -> Graph:
     """A square matrix of a MATLAB file, else a rectangular one; `relation` is its name if there are several."""
     data, relation = read_all(path), options.relation
     if data[:8] == b"\x89HDF\r\n\x1a\n" or b"MATLAB 7.3" in data[:128]:
-        raise GraphFileError.at(path, None, "MATLAB 7.3 data", "version 7 or older is read", "save with '-v7'")
+        raise misread("MATLAB 7.3 data", "version 7 or older is read", "save with '-v7'")
     try:
         held = _old_mat(data) if 0 in data[:4] else read_matrices(data)
     except ArchiveError as error:
         rule, cure = "a MATLAB file holds matrices of numbers", "save the adjacency matrix again, with '-v7'"
-        raise GraphFileError.at(path, None, f"that {error}", rule, cure) from None
+        raise misread(f"that {error}", rule, cure) from None
     matrices = {k: v for k, v in held.items() if not k.startswith("__") and _is_matrix(v)}
     squares = {k: v for k, v in matrices.items() if v.shape[0] == v.shape[1]}
-    found = {k: _checked(path, v) for k, v in (squares or matrices).items()}
+    found = {k: _checked(v) for k, v in (squares or matrices).items()}
     if not found or (relation is not None and relation not in found):
         listed = f"the matrices {', '.join(map(quote, found))}" if found else "no matrix"
         rule = "links need one" if relation is None else f"relation={relation!r} must be one"
-        raise GraphFileError.at(path, None, listed, rule, "save the adjacency matrix")
+        raise misread(listed, rule, "save the adjacency matrix")
     name, *others = [relation, *(set(found) - {relation})] if relation else list(found)
-    graph = _from_matrix(path, found[name], options.directed, options.weight)
+    graph = _from_matrix(found[name], options.directed, options.weight)
     said = f"Read the matrix {name!r}."
     if others and not relation:
         said = f"Read the matrix {name!r}; the file also holds {', '.join(map(repr, others))} (choose with relation=)."
@@ -214,7 +212,7 @@ def _old_mat(data: bytes) -> dict[str, Any]:
     return dict(loadmat(io.BytesIO(data)))
 
 
-def _checked(path: Path, matrix: Any) -> Any:
+def _checked(matrix: Any) -> Any:
     """A matrix whose every index is looked at: compiled code would follow a wrong one anywhere."""
     if not sparse.issparse(matrix):
         return matrix
@@ -225,9 +223,7 @@ def _checked(path: Path, matrix: Any) -> Any:
             lines, width = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
             check_compressed(matrix.data, matrix.indices, matrix.indptr, lines, width)
     except ValueError as error:
-        raise GraphFileError.at(
-            path, None, f"a damaged matrix ({error})", "every index is in it", "save it again"
-        ) from None
+        raise misread(f"a damaged matrix ({error})", "every index is in it", "save it again") from None
     return matrix
 
 
@@ -235,8 +231,8 @@ def _is_matrix(value: Any) -> bool:
     return getattr(value, "ndim", 0) == 2 and value.dtype.kind in "biuf" and min(value.shape) > 1
 
 
-def _from_matrix(path: Path, matrix: Any, directed: bool | None, weight: str | int | None) -> Graph:
-    check_size(path, max(matrix.shape))
+def _from_matrix(matrix: Any, directed: bool | None, weight: str | int | None) -> Graph:
+    check_size(max(matrix.shape))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         two_mode = matrix.shape[0] != matrix.shape[1]

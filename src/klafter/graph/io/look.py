@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from scipy import sparse
 
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import EncodingError
+from klafter.graph.io.errors import EncodingError, located
 from klafter.graph.io.files import ReadOptions
 from klafter.graph.io.readers import READERS, file_kind, open_stream, read_with
 from klafter.graph.io.tables.edge_list import Opened, open_table, preview
@@ -43,13 +43,15 @@ def look(path: str | Path, **options: Any) -> Look:
     ([('personne', 'source'), ('ami', 'target'), ('depuis', 'left out')], ['Anne', 'Luc', '2001'])
     """
     place = Path(path)
-    kind = file_kind(place)
+    with located(place):
+        kind = file_kind(place)
     is_table = kind not in READERS
     packed = 4 if place.suffix == ".gz" else 1
     is_part = is_table and place.is_file() and packed * place.stat().st_size > MOST_BYTES
     asked = ReadOptions(**options, most_blocks=MOST_BYTES >> 23 if is_part else None)
     graph = read_with(place, asked)
-    table = _open(place, asked) if is_table else None
+    with located(place):
+        table = _open(place, asked) if is_table else None
     called = "list of links" if is_table else READERS[kind][0]
     columns, rows = [("", "source"), ("", "target"), ("", "value")], _link_rows(graph)
     if table is not None and table.matrix is not None:
@@ -62,10 +64,10 @@ def look(path: str | Path, **options: Any) -> Look:
 
 
 def _open(path: Path, options: ReadOptions) -> Opened:
-    opening, _ = open_stream(path, options.sheet)
+    opening, told, _ = open_stream(path, options)
     with opening as stream:
         try:
-            return open_table(stream, path, options)
+            return open_table(stream, told)
         except EncodingError as error:
             if options.encoding is not None:
                 raise

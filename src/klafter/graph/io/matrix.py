@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy import sparse
 from klafter.graph.assemble import plural
 from klafter.graph.convert import as_graph
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import EncodingError, GraphFileError, quote
+from klafter.graph.io.errors import misencoded, misread, quote
 from klafter.graph.io.files import ReadOptions, check_size
 from klafter.graph.io.matrix_checks import every_pair, missing_code, same_nodes, total_line, weights_note
 from klafter.graph.io.names import plain_labels
@@ -51,7 +50,7 @@ def read_matrix(table: Opened) -> Matrix:
     for block in table.blocks:
         fields, _ = cut_block(block, layout)
         words, number = number_words([fields])
-        texts = _decode(words, table.path, block.encoding)
+        texts = _decode(words, block.encoding)
         number = number.reshape(-1, shape.columns)
         if shape.row_names:
             down += [texts[k] for k in number[:, 0]]
@@ -65,11 +64,11 @@ def read_matrix(table: Opened) -> Matrix:
     return Matrix(values, tuple(down), shape.column_names, (*table.notes, *_said(counts)))
 
 
-def _decode(words: list[bytes], path: Path, encoding: str) -> list[str]:
+def _decode(words: list[bytes], encoding: str) -> list[str]:
     try:
         return [word.decode(encoding) for word in words]
     except UnicodeDecodeError:
-        raise EncodingError.of(path, None, "other bytes", encoding, b"\n".join(words)) from None
+        raise misencoded("other bytes", encoding, b"\n".join(words)) from None
 
 
 def _value(field: str, shape: MatrixLayout, block: Block) -> float:
@@ -88,9 +87,7 @@ def _value(field: str, shape: MatrixLayout, block: Block) -> float:
     fits = (
         k for k, line in enumerate(lines, block.line) if not is_comment(line) and field in cut(line, shape.delimiter)
     )
-    raise GraphFileError.at(
-        block.path, next(fits, None), f"the value {quote(field)}", "a matrix holds finite numbers", "correct it"
-    )
+    raise misread(f"the value {quote(field)}", "a matrix holds finite numbers", "correct it", next(fits, None))
 
 
 def _form(text: str) -> str:
@@ -110,23 +107,22 @@ def _said(counts: Counter[str]) -> list[str]:
     return found
 
 
-def matrix_graph(path: Path, matrix: Matrix, options: ReadOptions) -> Graph:
+def matrix_graph(matrix: Matrix, options: ReadOptions) -> Graph:
     """The graph of a matrix: one kind of nodes if it is square or its names are the same, otherwise two."""
     two_mode = options.two_mode
     matrix = _same_names(_without_totals(matrix), two_mode)
     rows, columns = matrix.values.shape
-    check_size(path, max(rows, columns))
+    check_size(max(rows, columns))
     for names, place in ((matrix.down, "down the side"), (matrix.across, "across the top")):
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise GraphFileError.at(path, None, f"{quote(twice)} twice {place}", "names must differ", "rename one")
+            raise misread(f"{quote(twice)} twice {place}", "names must differ", "rename one")
         if "" in names:
             found, rule = f"no name {place}", "rows and columns of a matrix with names have one each"
-            raise GraphFileError.at(path, None, found, rule, "name it, or delete it if it holds sums")
+            raise misread(found, rule, "name it, or delete it if it holds sums")
         total = next((name for name in names if simplified(name) in TOTALS), None)
         if total is not None:
-            rule, cure = "sums are no node", "delete its row and column, or rename it"
-            raise GraphFileError.at(path, None, f"{quote(total)} {place}", rule, cure)
+            raise misread(f"{quote(total)} {place}", "sums are no node", "delete its row and column, or rename it")
     down, across = set(matrix.down), set(matrix.across)
     if two_mode is None:
         two_mode = not (down and down <= across) if down and across else rows != columns
@@ -134,16 +130,15 @@ def matrix_graph(path: Path, matrix: Matrix, options: ReadOptions) -> Graph:
         both = sorted(down & across)
         if both and not options.two_mode:
             found = f"{quote(both[0])} both down the side and across the top"
-            rule, cure = "two kinds of nodes need different names", "rename one, or pass two_mode=True"
-            raise GraphFileError.at(path, None, found, rule, cure)
+            raise misread(found, "two kinds of nodes need different names", "rename one, or pass two_mode=True")
         return _two_mode(matrix, options.weight)
     if down and across and not down <= across:
         only = next(name for name in matrix.down if name not in across)
         rule, cure = "names down the side must stand across the top", "pass two_mode=True if these are two kinds"
-        raise GraphFileError.at(path, None, f"{quote(only)} only down the side", rule, cure)
+        raise misread(f"{quote(only)} only down the side", rule, cure)
     if not (down and across) and rows != columns:
         rule, cure = "links among one kind of nodes need a square", "pass two_mode=True or name rows and columns"
-        raise GraphFileError.at(path, None, f"{rows} rows and {columns} columns", rule, cure)
+        raise misread(f"{rows} rows and {columns} columns", rule, cure)
     return _one_mode(matrix, options.directed, options.weight)
 
 

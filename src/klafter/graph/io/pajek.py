@@ -10,7 +10,7 @@ import numpy as np
 
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import GraphFileError, misread, quote
 from klafter.graph.io.files import ReadOptions, check_size, read_text
 from klafter.graph.io.names import plain_labels
 from klafter.graph.kinds import NAMES
@@ -24,12 +24,12 @@ _DECLARED = re.compile(r'\*\w+\s*:\s*(\d+)(?:\s+(?:"([^"]*)"|(\S+)))?')
 def read_pajek(path: Path, options: ReadOptions) -> Graph:
     """The first network of a file; `relation` chooses among several by number or name."""
     whole = read_text(path, options.encoding)
-    file = _Pajek(path, len(whole))
+    file = _Pajek(len(whole))
     for line, text in enumerate(whole.splitlines(), 1):
         if text.strip() and not text.lstrip().startswith("%"):
             file.take(line, text.strip())
     if not file.n:
-        raise GraphFileError.at(path, None, "no *Vertices", "a Pajek file begins with them", "check the format")
+        raise misread("no *Vertices", "a Pajek file begins with them", "check the format")
     chosen, note = _choose(file, options.relation)
     links = np.array(file.links.get(chosen, []), float).reshape(-1, 3)
     weight = None if options.weight is None or (links[:, 2] == 1).all() else links[:, 2]
@@ -51,7 +51,7 @@ def _choose(file: _Pajek, relation: str | int | None) -> tuple[int, list[str]]:
             if str(relation) in (str(k), name[k]):
                 return k, []
         listed = f"the relations {', '.join(quote(name[k]) for k in found)}" if found else "no relation"
-        raise GraphFileError.at(file.path, None, listed, f"relation={relation!r} must be one of them", "name another")
+        raise misread(listed, f"relation={relation!r} must be one of them", "name another")
     if len(found) < 2:
         return (found or [0])[0], []
     others = ", ".join(f"{name[k]!r}" for k in found[1:])
@@ -61,8 +61,8 @@ def _choose(file: _Pajek, relation: str | int | None) -> tuple[int, list[str]]:
 class _Pajek:
     """The lines of a Pajek file taken one by one; ends are rows, counted from 0."""
 
-    def __init__(self, path: Path, size: int):
-        self.path, self.size = path, size
+    def __init__(self, size: int):
+        self.size = size
         self.n, self.n_first = 0, 0  # nodes, and those of the first of two kinds
         self.labels: dict[int, str] = {}
         self.relations: dict[int, str] = {}
@@ -82,7 +82,7 @@ class _Pajek:
             if isinstance(error, GraphFileError):
                 raise
             rule = "vertices, arcs and edges are numbers from 1"
-            raise GraphFileError.at(self.path, line, quote(text), rule, "correct the line") from None
+            raise misread(quote(text), rule, "correct the line", line) from None
 
     def _open(self, line: int, text: str) -> None:
         """A line with a star begins a part."""
@@ -93,7 +93,7 @@ class _Pajek:
         if kind == "vertices":
             if not self.n:
                 words = text.split()
-                self.n = check_size(self.path, int(words[1]), line, self.size)
+                self.n = check_size(int(words[1]), line, self.size)
                 self.n_first = int(words[2]) if len(words) > 2 and words[2].isdigit() else 0
                 self.read = self._vertex
             return
@@ -111,9 +111,7 @@ class _Pajek:
 
     def _skip(self, line: int, text: str) -> None:
         if not self.n:
-            raise GraphFileError.at(
-                self.path, line, quote(text), "a Pajek file begins with *Vertices", "check the format"
-            )
+            raise misread(quote(text), "a Pajek file begins with *Vertices", "check the format", line)
 
     def _vertex(self, line: int, text: str) -> None:
         found = _VERTEX.match(text)
@@ -125,12 +123,12 @@ class _Pajek:
         node = int(field)
         if not 1 <= node <= self.n:
             rule = f"*Vertices says that nodes are 1 to {self.n}"
-            raise GraphFileError.at(self.path, line, f"node {node}", rule, "correct the line or the number of vertices")
+            raise misread(f"node {node}", rule, "correct the line or the number of vertices", line)
         return node - 1
 
     def _add(self, line: int, relation: int, source: str, target: str, weight: float) -> None:
         if not np.isfinite(weight):
-            raise GraphFileError.at(self.path, line, f"the weight {weight}", "weights are finite", "correct the line")
+            raise misread(f"the weight {weight}", "weights are finite", "correct the line", line)
         i, j = self._end(line, source), self._end(line, target)
         self.links.setdefault(relation, []).append((i, j, weight))
         if not self.undirected:

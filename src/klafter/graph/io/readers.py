@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import EncodingError, GraphFileError, quote
+from klafter.graph.io.errors import EncodingError, GraphFileError, located, misread, quote
 from klafter.graph.io.files import ReadOptions, opened
 from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
 from klafter.graph.io.links_graph import links_graph, noted
@@ -169,21 +169,17 @@ def read_graph(
 
 def read_with(path: Path, options: ReadOptions) -> Graph:
     """Read a network, with its table of nodes if there is one."""
-    _check_options(path, options)
-    described = _find_nodes(path, options.nodes)
-    table = None if described is None else read_nodes(described, options)
-    try:
+    with located(path):
+        _check_options(path, options)
+        described, table = _find_nodes(path, options.nodes), None
+    if described is not None:
+        with located(described):
+            table = read_nodes(described, options)
+    with located(path):
         graph = _in_its_encoding(options.encoding, lambda code: _read(path, options._replace(encoding=code), table))
-    except GraphFileError:
-        raise
-    except Exception as error:
-        said = quote(" ".join(str(error).split()) or type(error).__name__, 120)[1:-1]
-        raise GraphFileError.at(
-            path, None, f"trouble ({said})", "it should be a graph file", "check format and suffix"
-        ) from None
-    notes = [] if table is None else list(table.notes)
-    if described is None and options.nodes is None:
-        notes = _beside(path, options.sheet)
+        notes = [] if table is None else list(table.notes)
+        if described is None and options.nodes is None:
+            notes = _beside(path, options.sheet)
     graph = noted(graph, notes) if notes else graph
     log.info("%s: %s", path, " ".join(graph.notes))
     return graph
@@ -195,7 +191,7 @@ def _check_options(path: Path, options: ReadOptions) -> None:
     if options.decimal not in (None, ".", ","):
         raise ValueError(f"decimal is '.' or ','; this is {options.decimal!r}.")
     if options.sheet is not None and path.suffix.lower() not in EXCEL:
-        raise GraphFileError.at(path, None, "no workbook", f"sheet={options.sheet!r} needs one", "read without sheet=")
+        raise misread("no workbook", f"sheet={options.sheet!r} needs one", "read without sheet=")
 
 
 def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Graph:
@@ -220,10 +216,16 @@ def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Grap
 
 def _read(path: Path, options: ReadOptions, nodes: NodeTable | None) -> Graph:
     kind = file_kind(path)
-    if kind not in READERS:
-        return _read_table(path, options, nodes)
-    graph = READERS[kind][1](path, options)
-    return graph if nodes is None else _describe(graph, nodes, path)
+    try:
+        if kind not in READERS:
+            return _read_table(path, options, nodes)
+        graph = READERS[kind][1](path, options)
+        return graph if nodes is None else _describe(graph, nodes)
+    except GraphFileError:
+        raise
+    except Exception as error:
+        said = quote(" ".join(str(error).split()) or type(error).__name__, 120)[1:-1]
+        raise misread(f"trouble ({said})", "it should be a graph file", "check format and suffix") from None
 
 
 def _find_nodes(path: Path, nodes: str | os.PathLike[str] | bool | None) -> Path | None:
@@ -254,49 +256,49 @@ def file_kind(path: Path) -> str:
     with opened(path) as stream:
         start = stream.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if suffix in _FOREIGN:
-        raise GraphFileError.at(path, None, f"a {suffix} file", "klafter does not read these", _FOREIGN[suffix])
+        raise misread(f"a {suffix} file", "klafter does not read these", _FOREIGN[suffix])
     for opening, (called, cure) in _UNREAD.items():
         if start.startswith(opening):
-            raise GraphFileError.at(path, None, called, "klafter does not read these", cure)
+            raise misread(called, "klafter does not read these", cure)
     if start.count(b"\n") > 1 and all(_BRACKETS.fullmatch(line) for line in start.split(b"\n")[:-1]):
         found, rule = f"lines in brackets such as {quote(start.split(bytes([10]))[0])}", "a line is two names"
-        raise GraphFileError.at(path, 1, found, rule, "delete the brackets")
+        raise misread(found, rule, "delete the brackets", 1)
     if OPENING.match(start.decode("ascii", "replace")):
         return ".dl"
     return next((kind for opening, kind in _OPENINGS.items() if start.startswith(opening)), "")
 
 
-def open_stream(path: Path, sheet: str | int | None) -> tuple[AbstractContextManager[BinaryIO], list[str]]:
-    """A table as a stream of text, and what has to be said of it."""
+def open_stream(path: Path, options: ReadOptions) -> tuple[AbstractContextManager[BinaryIO], ReadOptions, list[str]]:
+    """A table as a stream of text, how to read it, and what has to be said of it."""
     if not is_sheet(path):
-        return opened(path), []
-    found = read_sheet(path, sheet)
-    return nullcontext(io.BytesIO(found.data)), found.notes
+        return opened(path), options, []
+    found = read_sheet(path, options.sheet)
+    return nullcontext(io.BytesIO(found.data)), options._replace(encoding="utf-8"), found.notes
 
 
 def _read_table(path: Path, options: ReadOptions, nodes: NodeTable | None) -> Graph:
     """A list of links or an adjacency matrix."""
-    opening, notes = open_stream(path, options.sheet)
+    opening, options, notes = open_stream(path, options)
     with opening as stream:
-        table = open_table(stream, path, options)
+        table = open_table(stream, options)
         if options.most_blocks is not None:
             table = table._replace(blocks=islice(table.blocks, options.most_blocks))
         if table.matrix is not None:
             found = read_matrix(table)
-            graph = matrix_graph(path, found._replace(notes=(*notes, *found.notes)), options)
-            return graph if nodes is None else _describe(graph, nodes, path)
+            graph = matrix_graph(found._replace(notes=(*notes, *found.notes)), options)
+            return graph if nodes is None else _describe(graph, nodes)
         known = [] if nodes is None else [name.encode(table.encoding) for name in nodes.identifiers]
         links = read_table(table, known)
     return links_graph(options, table, links, nodes, notes)
 
 
-def _describe(graph: Graph, nodes: NodeTable, path: Path) -> Graph:
+def _describe(graph: Graph, nodes: NodeTable) -> Graph:
     """The graph with the attributes of a table, matched by name."""
     position = {name: k for k, name in enumerate(nodes.identifiers)}
     order = [position.get(str(graph.label(i)), -1) for i in range(graph.n_nodes)]
     if -1 in order:
         found = f"the node {quote(str(graph.label(order.index(-1))))}"
-        raise GraphFileError.at(path, None, found, "the table of nodes must name all nodes", "add it there")
+        raise misread(found, "the table of nodes must name all nodes", "add it there")
     labels = nodes.labels if nodes.labels is None else [nodes.labels[k] for k in order]
     attributes = {**graph.attributes, **{name: column[order] for name, column in nodes.attributes.items()}}
     return graph.replace(labels=graph.labels if labels is None else labels, attributes=attributes)

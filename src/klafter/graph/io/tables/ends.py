@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from klafter.graph.convert import SOURCE_NAMES, TARGET_NAMES
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import misread, quote
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.values import are_times, is_date, is_number
 
@@ -180,12 +179,10 @@ def _are_row_numbers(first: list[str], rows: Rows) -> bool:
     return not set(first) & one and _could_name(rows, 1) and bool(one & two)
 
 
-def refuse_measurements(path: Path, source: Sequence[str], target: Sequence[str]) -> None:
+def refuse_measurements(source: Sequence[str], target: Sequence[str]) -> None:
     """Say that a table has measurements where links have a second name."""
     for one, other in ((source, target), (target, source)):
         broken = next((field for field in other if "." in field and is_number(field)), None)
         if broken is not None and all(map(is_number, other)) and not any(map(is_number, one)):
             found, rule = f"the number {quote(broken)} beside {quote(one[0])}", "a link has two names"
-            raise GraphFileError.at(
-                path, None, found, rule, "pass matrix=True if the table is one, or name two columns"
-            )
+            raise misread(found, rule, "pass matrix=True if the table is one, or name two columns")

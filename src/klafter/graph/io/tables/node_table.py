@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.graph.io.errors import EncodingError, GraphFileError, quote
+from klafter.graph.io.errors import EncodingError, misread, quote
 from klafter.graph.io.files import ReadOptions, decode, read_text
 from klafter.graph.io.names import integers, plain_labels
 from klafter.graph.io.tables.column_names import role
@@ -49,10 +49,9 @@ def read_nodes(path: Path, options: ReadOptions) -> NodeTable:
     columns = [[row[k] for row in rows] for k in range(len(names))]
     twice = [name for name, count in Counter(columns[0]).items() if count > 1]
     if twice:
-        found, rule = f"the node {quote(twice[0])} twice", "each node has one line"
-        raise GraphFileError.at(path, None, found, rule, "delete one of them")
+        raise misread(f"the node {quote(twice[0])} twice", "each node has one line", "delete one of them")
     attributes = {name: _typed(column) for name, column in zip(names[1:], columns[1:])}
-    chosen = _choose(path, names, columns, options.labels)
+    chosen = _choose(names, columns, options.labels)
     if chosen == 0:
         return NodeTable(columns[0], plain_labels(columns[0]), attributes, notes)
     attributes.pop(names[chosen])
@@ -64,7 +63,7 @@ def read_nodes(path: Path, options: ReadOptions) -> NodeTable:
 def _text(path: Path, encoding: str | None) -> tuple[str, list[str]]:
     """The table as text, and what has to be said of its encoding."""
     if is_sheet(path):
-        return decode(path, read_sheet(path, nodes=True).data), []
+        return decode(read_sheet(path, nodes=True).data), []
     try:
         return read_text(path, encoding), []
     except EncodingError as error:
@@ -80,7 +79,7 @@ def _rows(path: Path, encoding: str | None, header: bool | None) -> tuple[list[s
     lines = text.splitlines()
     numbered = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and not is_comment(line)]
     if not numbered:
-        raise GraphFileError.at(path, None, "only comments", "a table of nodes has a line for each", "check the file")
+        raise misread("only comments", "a table of nodes has a line for each", "check the file")
     delimiter = "," if is_sheet(path) else find_delimiter([line for _, line in numbered[:200]])
     rows = [cut(line, delimiter) for _, line in numbered]
     if len(set(map(len, rows))) > 1 or not any(row[-1] for row in rows):
@@ -100,7 +99,7 @@ def _rows(path: Path, encoding: str | None, header: bool | None) -> tuple[list[s
     for (line, text), row in zip(numbered, rows):
         if len(row) != len(names):
             found, rule = f"{len(row)} columns in {quote(text)}", f"the others have {len(names)}"
-            raise GraphFileError.at(path, line, found, rule, "correct the line")
+            raise misread(found, rule, "correct the line", line)
     return names, rows, tuple(notes)
 
 
@@ -115,13 +114,13 @@ def _remark_names(lines: list[str], delimiter: str | None, width: int) -> list[s
     return None
 
 
-def _choose(path: Path, names: list[str], columns: list[list[str]], labels: str | None) -> int:
+def _choose(names: list[str], columns: list[list[str]], labels: str | None) -> int:
     if labels is None:
         fits = (k for k, name in enumerate(names) if k and name.lower() in _LABELS)
         return next((k for k in fits if len(set(columns[k])) == len(columns[k])), 0)
     if labels not in names:
         found, rule = "the columns " + ", ".join(map(quote, names)), f"labels={labels!r} must be one of them"
-        raise GraphFileError.at(path, None, found, rule, "name another")
+        raise misread(found, rule, "name another")
     return names.index(labels)
 
 

@@ -24,7 +24,7 @@ def mend_top(head: Block, delimiter: str | None, header: bool | None) -> tuple[B
     """
     start = head.data[: 1 << 16]
     whole = start if len(start) == len(head.data) else start.rpartition(b"\n")[0]
-    lines = decode(head.path, whole, head.encoding).split("\n")[:LINES]
+    lines = decode(whole, head.encoding).split("\n")[:LINES]
     places = [k for k, line in enumerate(lines) if not is_empty(line) and not is_comment(line)]
     if len(places) < 2:
         return head, []
