@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -47,6 +47,17 @@ class EncodingError(GraphFileError):
 def misread(found: str, rule: str, cure: str, line: int | None = None) -> GraphFileError:
     """The error of a file that ``located`` names."""
     return GraphFileError(line, found, rule, cure)
+
+
+def none_of(kind: str, names: Iterable[str], asked: str, cure: str = "name another") -> GraphFileError:
+    """The same where ``asked``, such as relation='friends', is none of the things of a kind that a file holds."""
+    listed = ", ".join(map(quote, names))
+    return misread(f"the {kind} {listed}" if listed else f"no {kind}", f"{asked} must be one of them", cure)
+
+
+def one_of(kind: str, name: str, others: Iterable[str], option: str) -> str:
+    """Which of several things in a file was read, as a note."""
+    return f"Read the {kind} {name!r}; the file also holds {', '.join(map(repr, others))} (choose with {option}=)."
 
 
 def misencoded(found: str, encoding: str, data: bytes, line: int | None = None) -> EncodingError:

@@ -15,7 +15,7 @@ from scipy import sparse
 from klafter.graph.archives import ArchiveError, check_compressed, read_arrays, sparse_matrix
 from klafter.graph.convert import as_graph, from_networkx
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import misread, quote
+from klafter.graph.io.errors import misread, one_of, quote
 from klafter.graph.io.files import ReadOptions, check_size, read_all, read_text
 from klafter.graph.io.json_links import parse
 from klafter.graph.io.mat import read_matrices
@@ -201,7 +201,7 @@ def read_mat(path: Path, options: ReadOptions) -> Graph:
     graph = _from_matrix(found[name], options.directed, options.weight)
     said = f"Read the matrix {name!r}."
     if others and not relation:
-        said = f"Read the matrix {name!r}; the file also holds {', '.join(map(repr, others))} (choose with relation=)."
+        said = one_of("matrix", name, others, "relation")
     return graph.replace(notes=[said, *graph.notes])
 
 

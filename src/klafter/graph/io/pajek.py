@@ -10,7 +10,7 @@ import numpy as np
 
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import GraphFileError, misread, quote
+from klafter.graph.io.errors import GraphFileError, misread, none_of, one_of, quote
 from klafter.graph.io.files import ReadOptions, check_size, read_text
 from klafter.graph.io.names import plain_labels
 from klafter.graph.kinds import NAMES
@@ -50,12 +50,10 @@ def _choose(file: _Pajek, relation: str | int | None) -> tuple[int, list[str]]:
         for k in found:
             if str(relation) in (str(k), name[k]):
                 return k, []
-        listed = f"the relations {', '.join(quote(name[k]) for k in found)}" if found else "no relation"
-        raise misread(listed, f"relation={relation!r} must be one of them", "name another")
+        raise none_of("relations" if found else "relation", name.values(), f"relation={relation!r}")
     if len(found) < 2:
         return (found or [0])[0], []
-    others = ", ".join(f"{name[k]!r}" for k in found[1:])
-    return found[0], [f"Read the relation {name[found[0]]!r}; the file also holds {others} (choose with relation=)."]
+    return found[0], [one_of("relation", name[found[0]], (name[k] for k in found[1:]), "relation")]
 
 
 class _Pajek:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import GraphFileError, misread, quote
+from klafter.graph.io.errors import GraphFileError, misread, none_of, one_of, quote
 from klafter.graph.io.files import ReadOptions, check_size, read_text
 from klafter.graph.io.matrix import Matrix, matrix_graph
 from klafter.graph.io.names import plain_labels
@@ -151,12 +151,10 @@ def _read_full(header: _Header, data: str, options: ReadOptions) -> Graph:
     if relation is not None:
         fits = [k for k, title in enumerate(titles) if str(relation) in (title, str(k + 1))]
         if not fits:
-            found = f"the matrices {', '.join(map(quote, titles))}"
-            raise misread(found, f"relation={relation!r} must be one of them", "name another")
+            raise none_of("matrices", titles, f"relation={relation!r}")
         chosen = fits[0]
     elif len(matrices) > 1:
-        others = ", ".join(f"{title!r}" for title in titles[1:])
-        notes = [f"Read the matrix {titles[0]!r}; the file also holds {others} (choose with relation=)."]
+        notes = [one_of("matrix", titles[0], titles[1:], "relation")]
     down, across = down or (across if not header.two_mode else ()), across or (down if not header.two_mode else ())
     matrix = Matrix(sparse.csr_array(matrices[chosen]), down, across, tuple(notes))
     return matrix_graph(matrix, options._replace(two_mode=header.two_mode or None))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.graph.io.errors import EncodingError, misread, quote
+from klafter.graph.io.errors import EncodingError, misread, none_of, quote
 from klafter.graph.io.files import ReadOptions, decode, read_text
 from klafter.graph.io.names import integers, plain_labels
 from klafter.graph.io.tables.column_names import role
@@ -119,8 +119,7 @@ def _choose(names: list[str], columns: list[list[str]], labels: str | None) -> i
         fits = (k for k, name in enumerate(names) if k and name.lower() in _LABELS)
         return next((k for k in fits if len(set(columns[k])) == len(columns[k])), 0)
     if labels not in names:
-        found, rule = "the columns " + ", ".join(map(quote, names)), f"labels={labels!r} must be one of them"
-        raise misread(found, rule, "name another")
+        raise none_of("columns", names, f"labels={labels!r}")
     return names.index(labels)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from klafter.graph.archives import ArchiveError, check_zip
-from klafter.graph.io.errors import GraphFileError, misread, quote
+from klafter.graph.io.errors import GraphFileError, misread, none_of, one_of, quote
 from klafter.graph.io.files import read_all
 from klafter.graph.io.tables.column_names import simplified
 
@@ -75,8 +75,7 @@ def _read_excel(path: Path, sheet: str | int | None, nodes: bool) -> Sheet:
     if not rows:
         raise misread(f"nothing in the sheet {quote(chosen)}", "a graph needs links", "name another")
     if len(names) > 1 and not nodes:
-        others = ", ".join(repr(name) for name in names if name != chosen)
-        notes.insert(0, f"Read the sheet {chosen!r}; the file also holds {others} (choose with sheet=).")
+        notes.insert(0, one_of("sheet", chosen, (name for name in names if name != chosen), "sheet"))
     return Sheet(as_csv(rows), notes)
 
 
@@ -97,8 +96,7 @@ def _choose(names: list[str], sheet: str | int | None, nodes: bool) -> str:
         return str(sheet)
     if str(sheet).isdigit() and 1 <= int(sheet) <= len(names):
         return names[int(sheet) - 1]
-    found, rule = f"the sheets {', '.join(map(quote, names))}", f"sheet={sheet!r} must be one of them"
-    raise misread(found, rule, "name another, or give its number from 1")
+    raise none_of("sheets", names, f"sheet={sheet!r}", "name another, or give its number from 1")
 
 
 def _cell(value: object) -> str:
