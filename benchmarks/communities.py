@@ -36,8 +36,8 @@ from compare import hide_paths, read_network, rows_of, summary
 
 import klafter as kl
 from klafter.evaluation import community_measures, stability
-from klafter.evaluation.saved import write_json
 from klafter.graph.fingerprint import fingerprint
+from klafter.graph.writing import write_json
 
 RESULTS = Path(__file__).parent / "results" / "communities.json"
 RUNS = RESULTS.with_name("communities_runs")

@@ -22,8 +22,9 @@ from scipy import sparse
 import klafter as kl
 from klafter.evaluation import community_measures, compare
 from klafter.evaluation.comparison import mean_and_error
-from klafter.evaluation.saved import Saved, write_json
+from klafter.evaluation.saved import Saved
 from klafter.graph.fingerprint import fingerprint
+from klafter.graph.writing import write_json
 
 OVERLAP = ("lfr_overlap_n1000_k28", "ego_facebook_348", "ego_facebook_414", "ego_facebook_686")
 LINKS = ("usair", "netscience_seal", "yeast_pajek")

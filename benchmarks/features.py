@@ -16,7 +16,7 @@ import rivals
 from compare import rows_of
 
 import klafter as kl
-from klafter.evaluation.saved import write_json
+from klafter.graph.writing import write_json
 
 RESULTS = Path(__file__).parent / "results" / "features.json"
 SEEDS = 5

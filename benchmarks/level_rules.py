@@ -24,7 +24,7 @@ from scipy import sparse
 
 import klafter as kl
 from klafter.evaluation import community_measures
-from klafter.evaluation.saved import write_json
+from klafter.graph.writing import write_json
 
 RESULTS = Path(__file__).parent / "results" / "level_rules.json"
 DATA = Path(os.environ.get("KLAFTER_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.stats import ks_2samp
 
 from klafter.datasets import make_lfr
-from klafter.evaluation.saved import write_json
+from klafter.graph.writing import write_json
 
 RESULTS = Path(__file__).parent / "results" / "lfr.json"
 

@@ -30,9 +30,32 @@ def earlier(*names: str) -> list[str]:
     return [listed["sentence"], ""] if old else []
 
 
-def communities() -> list[str]:
+def of(name: str):
+    """Lines that a saved file makes: none without it, and a sentence at their end if it is of earlier code."""
+
+    def decorated(make):
+        def lines() -> list[str]:
+            path = RESULTS / name
+            return [*make(json.loads(path.read_text())), "", *earlier(name)] if path.exists() else []
+
+        return lines
+
+    return decorated
+
+
+def bar(*cells: str) -> str:
+    """A line of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def head(*titles: str) -> list[str]:
+    """The head of a table."""
+    return [bar(*titles), "|" + "---|" * len(titles)]
+
+
+@of("communities.json")
+def communities(saved) -> list[str]:
     """Known communities, KLafter beside rivals: means over networks, for each kind of them."""
-    saved = json.loads((RESULTS / "communities.json").read_text())
     found = {(row["method"], row["network"]): row for row in saved["rows"] if row["runs"]}
     networks = list(dict.fromkeys(network for _, network in found))
     kinds = {
@@ -49,7 +72,7 @@ def communities() -> list[str]:
     told = f"{seeds} seeds each" if seeds > 1 else "one seed each"
     lines = [f"Known communities, their number unknown to all methods; means over networks ({sizes}; {told}):", ""]
     titles = [f"{kind}: {name}" for kind in parts for name in ("ONMI", "average F1", "in a community")]
-    lines += ["| method | " + " | ".join(titles) + " | CPU s |", "|---|" + "---|" * (len(titles) + 1)]
+    lines += head("method", *titles, "CPU s")
 
     def mean(method: str, names: list[str], measure: str) -> float:
         return sum(found[method, name][measure] for name in names) / len(names)
@@ -64,17 +87,17 @@ def communities() -> list[str]:
         seconds = mean(method, every, "cpu_seconds")
         lines.append(f"| {method} | " + " | ".join(cells) + f" | {seconds:.1f} |")
     note = f" {saved['note']}." if "note" in saved else ""
-    return [*lines, "", f"`{saved['command']}`.{note}", "", *earlier("communities.json")]
+    return [*lines, "", f"`{saved['command']}`.{note}"]
 
 
-def quality() -> list[str]:
+@of("quality.json")
+def quality(saved) -> list[str]:
     """AUC on clean splits."""
-    saved = json.loads((RESULTS / "quality.json").read_text())
     lines = [
         "Link prediction, 20% of the pairs hidden whole, AUC (mean and standard error over seeded splits from 0):",
         "",
     ]
-    lines += ["| network | model | splits | AUC | seconds a fit |", "|---|---|---|---|---|"]
+    lines += head("network", "model", "splits", "AUC", "seconds a fit")
     for network, part in saved["networks"].items():
         for label, row in part["summary"].items():
             seconds = [r["cpu"] for r in part["rows"] if r["model"] == label]
@@ -85,8 +108,6 @@ def quality() -> list[str]:
         *lines,
         "",
         f"{made_by(saved['networks'].values())}; seconds are CPU time, on a shared machine.",
-        "",
-        *earlier("quality.json"),
     ]
 
 
@@ -96,38 +117,31 @@ def made_by(parts) -> str:
     return f"{commands}, code {', '.join(dict.fromkeys(part['code'] for part in parts))}"
 
 
-def remaining() -> list[str]:
+@of("remaining.json")
+def remaining(saved) -> list[str]:
     """What predictions lack."""
-    path = RESULTS / "remaining.json"
-    if not path.exists():
-        return []
-    saved = json.loads(path.read_text())
     parts = saved["networks"]
     title = "links whose less linked node has so many visible links"
     lines = [
         "What is missed, on folds inside the training parts (36% hidden in all): links of nodes seen with few others.",
         "",
-        f"| {title} | " + " | ".join(f"{name}: share, their AUC, of what is missed" for name in parts) + " |",
-        "|---|" + "---|" * len(parts),
+        *head(title, *(f"{name}: share, their AUC, of what is missed" for name in parts)),
     ]
     for least in next(iter(parts.values()))["by_visible_links"]:
         rows = [part["by_visible_links"][least] for part in parts.values()]
         cells = [f"{r['share_of_links']:.0%}, {r['auc']:.3f}, {r['share_of_what_is_missed']:.0%}" for r in rows]
-        lines.append(f"| {least} | " + " | ".join(cells) + " |")
-    lines += ["", "| restarts and sweeps | " + " | ".join(f"{n}: AUC, CPU s" for n in parts) + " |"]
-    lines.append("|---|" + "---|" * len(parts))
+        lines.append(bar(least, *cells))
+    lines += ["", *head("restarts and sweeps", *(f"{n}: AUC, CPU s" for n in parts))]
     for name in next(iter(parts.values()))["settings"]:
         rows = [part["settings"][name] for part in parts.values()]
         lines.append(f"| {name} | " + " | ".join(f"{r['auc']:.4f}, {r['cpu_seconds']:.1f}" for r in rows) + " |")
-    return [*lines, "", f"`{saved['command']}`", "", *earlier("remaining.json")]
+    return [*lines, "", f"`{saved['command']}`"]
 
 
-def siblings() -> list[str]:
+@of("siblings.json")
+def siblings(saved) -> list[str]:
     """The five systems on the same splits."""
-    path = RESULTS / "siblings.json"
-    if not path.exists():
-        return []
-    rows = json.loads(path.read_text())["auc"]
+    rows = saved["auc"]
     networks = list(dict.fromkeys(key.split(" / ")[0] for key in rows))
     models = sorted(dict.fromkeys(key.split(" / ")[1] for key in rows), key=lambda name: ("structure" in name, name))
     lines = [
@@ -135,7 +149,7 @@ def siblings() -> list[str]:
         "`KLafter long` is `KLafter(n_init=8, n_smooth=360)`. `docs/reproduction.md` gives the expert to all:",
         "",
     ]
-    lines += ["| model | " + " | ".join(networks) + " |", "|---|" + "---|" * len(networks)]
+    lines += head("model", *networks)
     for model in models:
         cells = [rows.get(f"{network} / {model}") for network in networks]
         shown = [
@@ -144,14 +158,12 @@ def siblings() -> list[str]:
             else "not run"
             for r in cells
         ]
-        lines.append(f"| {model} | " + " | ".join(shown) + " |")
+        lines.append(bar(model, *shown))
     command = "python benchmarks/siblings.py auc --splits 10"
     return [
         *lines,
         "",
         f"`{command}`; seconds are wall time on a shared core. * on the symmetrised graph.",
-        "",
-        *earlier("siblings.json"),
     ]
 
 
@@ -164,10 +176,7 @@ def sampler_speed() -> list[str]:
         part = saved["speed"]
         sizes = part["sizes"]
         lines += ["Sweeps per second of the samplers on planted networks, and how the cost of a sweep grows:", ""]
-        lines += [
-            "| model | " + " | ".join(f"N = {n:,}" for n in sizes) + " | cost |",
-            "|---|" + "---|" * (len(sizes) + 1),
-        ]
+        lines += head("model", *(f"N = {n:,}" for n in sizes), "cost")
         for name, row in part["growth"].items():
             rates = " | ".join(f"{rate:.0f}" for rate in row["sweeps_per_second"])
             lines.append(f"| {name} | {rates} | N^{row['power_of_n']:.2f} |")
@@ -197,7 +206,7 @@ def sampler_speed() -> list[str]:
             "What a start saves LFRM: AUC (mean of the later half of the sweeps) and log posterior of one chain:",
             "",
         ]
-        lines += ["| network, start | after about 10 sweeps | about 100 | at the end |", "|---|---|---|---|"]
+        lines += head("network, start", "after about 10 sweeps", "about 100", "at the end")
         for name, curve in saved["starts"].items():
             cells = []
             for wanted in (10, 100, curve["sweeps"][-1]):
@@ -206,26 +215,20 @@ def sampler_speed() -> list[str]:
                     f"{curve['auc'][t]:.3f}, {curve['log_posterior'][t]:.0f} "
                     f"({curve['sweeps'][t]:.0f} sweeps, {curve['seconds'][t]:.1f} s)"
                 )
-            lines.append(f"| {name.replace(' / ', ', ')} | " + " | ".join(cells) + " |")
+            lines.append(bar(name.replace(" / ", ", "), *cells))
         command = "`python benchmarks/siblings.py starts --splits 3 --sweeps 600`"
         lines += ["", f"{command}; curves in `benchmarks/results/lfrm_starts.png`.", ""]
     return lines
 
 
-def speed() -> list[str]:
+@of("speed.json")
+def speed(saved) -> list[str]:
     """A fit against plain NumPy, and the first start."""
-    path = RESULTS / "speed.json"
-    if not path.exists():
-        return []
-    saved = json.loads(path.read_text())
     lines = [
         "One restart without smoothing, against the same search on plain NumPy kernels (same path, same objective):",
         "",
     ]
-    lines += [
-        "| network | compiled, CPU s | NumPy, CPU s | ratio | default fit, CPU s |",
-        "|---|---|---|---|---|",
-    ]
+    lines += head("network", "compiled, CPU s", "NumPy, CPU s", "ratio", "default fit, CPU s")
     for network, r in saved["networks"].items():
         ratio = f"{r['plain_numpy']:.1f} | {r['ratio']:.0f}"
         lines.append(f"| {network} | {r['single_fit']:.2f} | {ratio} | {r['default_fit']:.1f} |")
@@ -236,7 +239,7 @@ def speed() -> list[str]:
         f"{starts['later_fit']:.1f} s later; {starts['later_fit_without_smoothing']:.1f} s with one restart and no "
         "smoothing.",
     ]
-    return [*lines, "", f"`{saved['command']}`", "", *earlier("speed.json")]
+    return [*lines, "", f"`{saved['command']}`"]
 
 
 def scale() -> list[str]:
@@ -250,10 +253,7 @@ def scale() -> list[str]:
     if not rows:
         return []
     lines = ["Planted overlapping communities, their number unknown to the search (sparse engine):", ""]
-    lines += [
-        "| graph | nodes | links | found / planted | average F1 | CPU seconds | peak GB |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines += head("graph", "nodes", "links", "found / planted", "average F1", "CPU seconds", "peak GB")
     for r in rows:
         lines.append(
             f"| {r['graph']}, seed {r['seed']} | {r['nodes']:,} | {r['links']:,} | {r['communities']} / {r['planted']} "
@@ -268,14 +268,11 @@ def scale() -> list[str]:
     ]
 
 
-def planted() -> list[str]:
+@of("planted.json")
+def planted(saved) -> list[str]:
     """Planted communities of small networks, default fits."""
-    path = RESULTS / "planted.json"
-    if not path.exists():
-        return []
-    saved = json.loads(path.read_text())
     lines = ["Planted communities of small networks, `KLafter()`, fresh seeds; average F1 of each fit:", ""]
-    lines += ["| network | link | found / planted | average F1 | CPU seconds |", "|---|---|---|---|---|"]
+    lines += head("network", "link", "found / planted", "average F1", "CPU seconds")
     for network in dict.fromkeys(row["network"] for row in saved["fits"]):
         rows = [row for row in saved["fits"] if row["network"] == network]
         cells = [
@@ -284,16 +281,13 @@ def planted() -> list[str]:
             ", ".join(f"{row['f1']:.3f}" for row in rows),
             ", ".join(f"{row['cpu_seconds']:.0f}" for row in rows),
         ]
-        lines.append(f"| {network} | " + " | ".join(cells) + " |")
-    return [*lines, "", f"`{saved['command']}`; CPU seconds on a busy machine.", "", *earlier("planted.json")]
+        lines.append(bar(network, *cells))
+    return [*lines, "", f"`{saved['command']}`; CPU seconds on a busy machine."]
 
 
-def overlap() -> list[str]:
+@of("overlap.json")
+def overlap(saved) -> list[str]:
     """Average F1 to known overlapping communities, beside rivals."""
-    path = RESULTS / "overlap.json"
-    if not path.exists():
-        return []
-    saved = json.loads(path.read_text())
     found = {(row["method"], row["network"]): row for row in saved["rows"]}
     networks = list(dict.fromkeys(network for _, network in found))
     lines = [
@@ -301,27 +295,22 @@ def overlap() -> list[str]:
         "unknown to every method:",
         "",
     ]
-    lines += ["| method | " + " | ".join(networks) + " |", "|---|" + "---|" * len(networks)]
+    lines += head("method", *networks)
     for method in dict.fromkeys(method for method, _ in found):
         cells = [found.get((method, network)) for network in networks]
         shown = [f"{row['average_f1']:.3f} ({row['seconds']:.1f} s)" if row else "not run" for row in cells]
-        lines.append(f"| {method} | " + " | ".join(shown) + " |")
+        lines.append(bar(method, *shown))
     note = f" {saved['note']}." if "note" in saved else ""
     return [
         *lines,
         "",
         f"`{saved['command']}`; `KLafter` without smoothing, which only predictions need.{note}",
-        "",
-        *earlier("overlap.json"),
     ]
 
 
-def links() -> list[str]:
+@of("links.json")
+def links(saved) -> list[str]:
     """AUC on further networks, beside baselines and spectral rivals."""
-    path = RESULTS / "links.json"
-    if not path.exists():
-        return []
-    saved = json.loads(path.read_text())
     networks = [table["network"] for table in saved["tables"]]
     found = {(row["model"], table["network"]): row for table in saved["tables"] for row in table["rows"]}
     splits = saved["tables"][0]["rows"][0]["splits"]
@@ -329,26 +318,24 @@ def links() -> list[str]:
         f"Links of further networks, 20% of the pairs hidden whole, AUC (mean and standard error, {splits} splits):",
         "",
     ]
-    lines += ["| model | " + " | ".join(networks) + " |", "|---|" + "---|" * len(networks)]
+    lines += head("model", *networks)
     for model in dict.fromkeys(model for model, _ in found):
         rows = [found[model, network] for network in networks]
         cells = [f"{row['roc_auc']:.3f} ± {row['roc_auc_se']:.3f}" for row in rows]
-        lines.append(f"| {model} | " + " | ".join(cells) + " |")
+        lines.append(bar(model, *cells))
     seconds = ", ".join(f"{found['KLafter', network]['seconds']:.0f}" for network in networks)
     return [
         *lines,
         "",
         f"`{saved['command']}`; a fit of `KLafter` took {seconds} s on a busy core{saved.get('note', '')}.",
-        "",
-        *earlier("links.json"),
     ]
 
 
-def real() -> list[str]:
+@of("networks.json")
+def real(saved) -> list[str]:
     """Real networks of the sparse engine, beside rivals."""
-    lines = ["| network | tool | CPU s | peak GB | communities | AUC | F1 |", "|---|---|---|---|---|---|---|"]
-    fits = json.loads((RESULTS / "networks.json").read_text())["fits"]
-    for fit in sorted(fits, key=lambda fit: (fit["links"], fit["network"], fit["tool"] != "KLafter")):
+    lines = head("network", "tool", "CPU s", "peak GB", "communities", "AUC", "F1")
+    for fit in sorted(saved["fits"], key=lambda fit: (fit["links"], fit["network"], fit["tool"] != "KLafter")):
         if "failed" in fit:
             cells = [fit["failed"], "", "", "", ""]
         else:
@@ -356,12 +343,12 @@ def real() -> list[str]:
             f1 = f"{fit['average_f1_to_labels']:.2f}" if "average_f1_to_labels" in fit else ""
             cells = [f"{fit['cpu_seconds']:.1f}", f"{fit['peak_gb']:.2f}", str(fit["communities"]), auc, f1]
         lines.append(f"| {fit['network']} | {fit['tool']} | " + " | ".join(cells) + " |")
-    return [*lines, "", *earlier("networks.json")]
+    return [*lines]
 
 
-def features() -> list[str]:
+@of("features.json")
+def features(saved) -> list[str]:
     """What tools do on small networks whose answer is known."""
-    saved = json.loads((RESULTS / "features.json").read_text())
     titles = {
         "overlap": "shared nodes put into both of two groups",
         "overlap_among_others": "the same beside nodes in neither",
@@ -370,11 +357,11 @@ def features() -> list[str]:
         "roles": "two sides that link only across",
         "seed": "same seed, same answer",
     }
-    lines = ["| tool | " + " | ".join(titles.values()) + " |", "|---|" + "---|" * len(titles)]
+    lines = head("tool", *titles.values())
     for tool, row in saved["rows"].items():
         lines.append(f"| {tool} | " + " | ".join(f"{row[name]:.0%}" for name in titles) + " |")
     told = f"`{saved['command']}`; shares over {saved['seeds']} seeds, defaults, the number of groups told to nobody."
-    return [*lines, "", told, ""]
+    return [*lines, "", told]
 
 
 TORTURES = {
@@ -389,9 +376,9 @@ TORTURES = {
 }
 
 
-def torture() -> list[str]:
+@of("torture.json")
+def torture(saved) -> list[str]:
     """What was tried by ``make torture``, and what came of it."""
-    saved = json.loads((RESULTS / "torture.json").read_text())
     lines = ["| | tried | kills | good | mended on the way | memory |", "|---|---:|---:|---:|---:|---:|"]
     for name, words in TORTURES.items():
         if not (part := saved.get(name)):
@@ -417,18 +404,15 @@ def torture() -> list[str]:
     return [*lines, "", f"Checkpoints that are written at every chance, not once a minute, cost at most {told}."]
 
 
-def level_rules() -> list[str]:
+@of("level_rules.json")
+def level_rules(saved) -> list[str]:
     """Three rules of the level shown first."""
-    path = RESULTS / "level_rules.json"
-    if not path.exists():
-        return []
-    saved = json.loads(path.read_text())
     rules = [name for name in saved["rows"][0] if name not in ("network", "seed")]
     lines = [
         "Known communities at the level that three rules show first, ONMI and average F1, means over networks:",
         "",
     ]
-    lines += ["| networks | fits | " + " | ".join(rules) + " |", "|---|---|" + "---|" * len(rules)]
+    lines += head("networks", "fits", *rules)
     for title, lfr in (("labelled", False), ("LFR, 150 nodes", True)):
         own = [row for row in saved["rows"] if row["network"].startswith("degree") == lfr]
         for seed in sorted({row["seed"] for row in own}):
@@ -436,21 +420,15 @@ def level_rules() -> list[str]:
             cells = [[sum(row[rule][m] for row in some) / len(some) for m in ("onmi", "f1")] for rule in rules]
             told = " | ".join(f"{onmi:.3f}, {f1:.3f}" for onmi, f1 in cells)
             lines.append(f"| {title}, seed {seed} | {len(some)} | {told} |")
-    return [*lines, "", f"`{saved['command']}`", ""]
+    return [*lines, "", f"`{saved['command']}`"]
 
 
-def shared_links() -> list[str]:
+@of("shared_links.json")
+def shared_links(saved) -> list[str]:
     """Communities before and after nodes may share their links."""
-    path = RESULTS / "shared_links.json"
-    if not path.exists():
-        return []
-    saved = json.loads(path.read_text())
     rows, names = saved["rows"], list(dict.fromkeys(row["network"] for row in saved["rows"]))
     lines = ["Default fits, means over seeds; without shared links, and by the score's choice:", ""]
-    lines += [
-        "| network | fits | ONMI | average F1 | in none | communities | score | chosen |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    lines += head("network", "fits", "ONMI", "average F1", "in none", "communities", "score", "chosen")
     for name in names:
         own = [row for row in rows if row["network"] == name]
         if "n_init" in own[0]:
@@ -467,12 +445,13 @@ def shared_links() -> list[str]:
         networks = ", ".join(row["network"] for row in real)
         told = f'(one search, `link="exposure"`): chosen on {chosen}; to ask takes at most {cost:.1%} of a fit.'
         lines += ["", f"Real networks, {networks} {told}"]
-    return [*lines, "", f"`{saved['command']}`", ""]
+    return [*lines, "", f"`{saved['command']}`"]
 
 
-def by_size() -> list[str]:
+@of("by_size.json")
+def by_size(saved) -> list[str]:
     """Time and F1 of default fits by number of nodes, beside rivals."""
-    saved = json.loads((RESULTS / "by_size.json").read_text())["records"]
+    saved = saved["records"]
     methods = list(dict.fromkeys(record["method"] for record in saved.values()))
     lines = ["| nodes | links | " + " | ".join(f"{method}, CPU s | F1" for method in methods) + " |"]
     lines.append("|---:|---:|" + "---:|---:|" * len(methods))

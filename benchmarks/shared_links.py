@@ -24,7 +24,7 @@ from scipy import sparse
 
 import klafter as kl
 from klafter.evaluation import community_measures
-from klafter.evaluation.saved import write_json
+from klafter.graph.writing import write_json
 from klafter.search.sparse import sharing
 from klafter.search.sparse.state import memberships
 

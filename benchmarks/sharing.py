@@ -24,7 +24,7 @@ from scipy import sparse
 from scipy.special import gammaln
 
 import klafter as kl
-from klafter.evaluation.saved import write_json
+from klafter.graph.writing import write_json
 
 RESULTS = Path(__file__).parent / "results" / "sharing.json"
 DATA = Path(os.environ.get("KLAFTER_DATA", Path(__file__).parents[2] / "shared" / "data"))

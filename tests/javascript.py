@@ -7,7 +7,7 @@ that is used outside the function that declares it is left to eslint.
 import re
 from dataclasses import dataclass
 
-from klafter.report.bundle import EXPORT, IMPORT
+from klafter.report.html import EXPORT, IMPORT
 
 
 def words(text: str) -> set[str]:

@@ -30,6 +30,18 @@ def case_options(*names, covariates=2, temperatures=(0.0, 0.5, 1.0), least=0, mo
     return st.fixed_dictionaries({**numbers, **switches, "temperature": st.sampled_from(temperatures)})
 
 
+def every_family(options, examples):
+    """A decorator: the test runs for each family on random cases."""
+    import pytest
+    from hypothesis import given, settings
+
+    def decorated(test):
+        tried = settings(max_examples=examples, deadline=None, derandomize=True)(given(options=options)(test))
+        return pytest.mark.parametrize("family", FAMILIES)(tried)
+
+    return decorated
+
+
 def draw_case(
     seed, family, *, directed=False, temperature=1.0, sociality=True, offset=True, counts=False, covariates=1, n=7, k=3,
     hidden=0.2,

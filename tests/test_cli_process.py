@@ -32,7 +32,7 @@ from klafter.cli import main
 try:
     main()
 finally:
-    awake = [name for name, module in sys.modules.items() if type(module).__name__ != "Later"]
+    awake = [name for name, module in sys.modules.items() if type(module).__name__ != "LazyModule"]
     print(*awake, file=sys.stderr)
 """
 UNUSED = ("scipy.stats", "scipy.spatial", "networkx", "dask", "matplotlib", "sklearn.linear_model", "sklearn.neighbors")
@@ -169,7 +169,7 @@ def test_what_is_seldom_needed_waits_and_still_works():
         "print(round(scipy.stats.norm.cdf(0.0), 1), type(scipy.stats).__name__)\n"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert shown.splitlines()[-2:] == [str(["Later"] * len(SELDOM)), "0.5 module"]
+    assert shown.splitlines()[-2:] == [str(["LazyModule"] * len(SELDOM)), "0.5 module"]
 
 
 def begin(words, cwd):

@@ -7,13 +7,13 @@ import pytest
 from scipy import sparse
 
 from klafter.evaluation import (
+    agreement,
     average_f1,
     community_measures,
     coverage,
     matched_f1,
     omega_index,
     onmi,
-    pairs,
     stability,
 )
 
@@ -130,7 +130,7 @@ def naive_onmi(x, y, n):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_all_measures_equal_their_oracles(seed, monkeypatch):
-    monkeypatch.setattr(pairs, "CHUNK", 50)
+    monkeypatch.setattr(agreement, "CHUNK", 50)
     rng = np.random.default_rng(seed)
     n = 30
     zx, zy = random_cover(rng, n, 4), random_cover(rng, n, 5)

@@ -10,11 +10,12 @@ import pytest
 
 from klafter.datasets import load_karate, load_les_miserables
 from klafter.evaluation import BASELINES, Comparison, compare, link_measures
+from klafter.evaluation.compare import describe, named, prepared
 from klafter.evaluation.comparison import mean_and_error
-from klafter.evaluation.contestants import describe, named, prepared
-from klafter.evaluation.saved import Saved, plain
+from klafter.evaluation.saved import Saved
 from klafter.graph import split_dyads
 from klafter.graph.fingerprint import fingerprint
+from klafter.graph.writing import jsonable
 from klafter.models import IRM, KLafter, KLafterCV, PaperKLafter
 
 QUICK = KLafter(n_init=1, n_smooth=0, max_iter=2)
@@ -101,7 +102,7 @@ def test_it_is_resumed_after_an_interruption(karate, tmp_path):
     assert Coin.fits == 3
     again = compare(Coin(), karate, splits=3, results=path)
     assert Coin.fits == 3
-    assert plain(again.records) == plain(whole.records)
+    assert jsonable(again.records) == jsonable(whole.records)
 
 
 def test_a_fit_that_was_cut_off_goes_on_from_its_checkpoint(karate, tmp_path, monkeypatch):

@@ -3,7 +3,6 @@
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
 
 from klafter.core.families import FAMILIES
 from klafter.core.objective import flip_gains
@@ -17,8 +16,7 @@ from klafter.search.dense.flip_bounds import FEW, mark_may_gain, new_flip_bounds
 from klafter.search.dense.flip_kernels import descend, draw_thresholds, flip_row
 
 N = 7
-quick = settings(max_examples=15, deadline=None, derandomize=True)
-cases = oracles.case_options("counts", "offset", least=1)
+each_case = oracles.every_family(oracles.case_options("counts", "offset", least=1), 15)
 
 
 def gains(problem, state):
@@ -38,9 +36,7 @@ def falls(graph, problem, state):
     return answer
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_the_gain_of_a_flip_is_the_fall_of_the_objective(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     assert gains(problem, state) == pytest.approx(falls(graph, problem, state), rel=1e-10, abs=1e-8)
@@ -62,9 +58,7 @@ def test_gains_stay_right_when_affinities_are_at_their_bounds(directed):
     assert gains(problem, state) == pytest.approx(falls(graph, problem, state), rel=1e-9, abs=1e-6)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before = oracles.objective(graph, problem, state)
@@ -77,9 +71,7 @@ def test_a_sweep_returns_its_fall_and_leaves_no_row_that_would_flip(family, opti
     assert (falls(graph, problem, state)[state.z.any(axis=1)] < 1e-7).all()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_a_sweep_leaves_no_row_that_would_swap_one_community_for_another(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     ws, fall = open_workspace(problem, state), 1.0
@@ -108,9 +100,7 @@ def test_a_node_changes_community_by_a_swap_where_neither_half_pays():
     assert (state.z == z).all()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_a_column_sweep_returns_its_fall_and_never_empties_the_community(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before = oracles.objective(graph, problem, state)
@@ -137,9 +127,7 @@ def may_gain(ws, i, thresholds):
     return flip_bounds.left
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_no_flip_that_gains_more_than_its_threshold_is_screened_out(family, options):
     _, problem, state = oracles.draw_case(family=family, n=N, **{**options, "k": 5})
     ws, gain = open_workspace(problem, state), gains(problem, state)

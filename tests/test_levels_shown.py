@@ -13,8 +13,7 @@ from klafter.datasets import make_lfr, make_lfrm
 from klafter.models import KLafter, KLafterCV
 from klafter.models.results.levels import Level
 from klafter.report import gather, plot_levels
-from klafter.report.levels import level_colours
-from klafter.report.tree import level_tree
+from klafter.report.levels import level_colours, level_tree
 from klafter.search.levels import sharpest_jump
 
 

@@ -1,9 +1,7 @@
 """More files as people have them: what each must become, by evidence, or the sentence that stops it."""
 
-import re
-
 import pytest
-from test_fifty_files import HEADER, Case, links, list_of, workbook
+from test_fifty_files import HEADER, Case, becomes_what_it_must, links, list_of, workbook, written
 
 from klafter.graph import read_graph
 from klafter.graph.io.encodings import likely_encoding
@@ -264,27 +262,9 @@ STOPS = {
 }
 
 
-def written(tmp_path, name, content):
-    content = content() if callable(content) else content
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
 @pytest.mark.parametrize("title", CASES)
 def test_a_file_becomes_what_it_must(title, tmp_path):
-    case = CASES[title]
-    if case.needs:
-        pytest.importorskip(case.needs, reason=f"{case.needs} reads {case.name} and is not installed")
-    graph = read_graph(written(tmp_path, case.name, case.content))
-    names = {(a, b) if case.directed else tuple(sorted((a, b))): v for (a, b), v in case.links.items()}
-    assert links(graph) == pytest.approx(names)
-    assert graph.directed == case.directed
-    assert graph.n_nodes == (case.nodes or len({name for pair in case.links for name in pair}))
-    assert (0 if graph.second_kind is None else (~graph.second_kind).sum()) == case.kinds
-    said = " ".join(graph.notes)
-    for words in case.notes:
-        assert re.search(words, said), f"{words!r} is not in {said!r}"
+    becomes_what_it_must(CASES[title], tmp_path)
 
 
 @pytest.mark.parametrize("title", STOPS)

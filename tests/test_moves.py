@@ -3,7 +3,6 @@
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
 
 from klafter.core.families import FAMILIES
 from klafter.core.problem import add_communities, copy_state, empty_state, make_priors, make_problem
@@ -26,8 +25,7 @@ from klafter.search.moves.split import halves, split_in_two, splits
 
 N = 10
 PASSES = SEARCH.dense.birth_sweeps
-quick = settings(max_examples=6, deadline=None, derandomize=True)
-cases = oracles.case_options("counts", covariates=1, most=3)
+each_case = oracles.every_family(oracles.case_options("counts", covariates=1, most=3), 6)
 
 
 @kernel
@@ -50,9 +48,7 @@ def own_evidence(ws, k):
     return column_evidence(ws, k)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_births_return_the_score_they_reach_and_count(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     k = len(state.z)
@@ -67,9 +63,7 @@ def test_births_return_the_score_they_reach_and_count(family, options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whole_rows(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     k = len(state.z)
@@ -93,9 +87,7 @@ def test_growth_inside_gains_what_the_objective_falls_and_takes_the_path_of_whol
         assert oracles.is_fresh(ws, state)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_the_evidence_of_one_community_is_its_part_of_the_whole(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     ws, parts = open_workspace(problem, state), oracles.evidences(graph, problem, state)
@@ -106,9 +98,7 @@ def test_the_evidence_of_one_community_is_its_part_of_the_whole(family, options)
 
 
 @pytest.mark.parametrize("attempt", [deaths, merges, splits])
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_moves_return_the_score_they_reach_and_never_a_higher_one(family, attempt, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
     before, untouched = oracles.score(graph, problem, state), copy_state(state)

@@ -3,7 +3,6 @@
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
 from scipy import stats
 from scipy.special import expit, gammaln
 
@@ -20,13 +19,10 @@ from klafter.core.problem import (
 )
 from klafter.graph import Graph
 
-quick = settings(max_examples=15, deadline=None, derandomize=True)
-cases = oracles.case_options("counts", "offset")
+each_case = oracles.every_family(oracles.case_options("counts", "offset"), 15)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_q_is_the_formula(family, options):
     graph, problem, state = oracles.draw_case(family=family, **options)
     assert objective(problem, state) == pytest.approx(oracles.objective(graph, problem, state), rel=1e-10, abs=1e-8)

@@ -8,9 +8,8 @@ import pytest
 from javascript import BROWSER, read_module
 from report_models import told, two_groups
 
-from klafter.report.bundle import bundle
 from klafter.report.facts import gather
-from klafter.report.html import render
+from klafter.report.html import bundle, render
 
 PAGE = Path(str(files("klafter.report") / "page"))
 MODULES = {path.name: read_module(path.read_text(encoding="utf-8")) for path in sorted(PAGE.glob("*.js"))}

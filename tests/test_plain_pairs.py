@@ -34,7 +34,7 @@ def any_size(monkeypatch):
 
 def pairs(text, path, like="1\t2"):
     layout = find_layout([like, like], Declared(), occurs=lambda word: 0)
-    return plain_pairs.plain_pairs(Block(text.encode(), 2, path, "utf-8"), layout)
+    return plain_pairs.plain_pairs(Block(text.encode(), 2, "utf-8"), layout)
 
 
 def test_plain_lines_are_taken(tmp_path):

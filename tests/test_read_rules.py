@@ -9,7 +9,7 @@ from klafter.graph import GraphFileError, read_graph
 from klafter.graph.io.look import look
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.ends import find_ends
-from klafter.graph.io.tables.first_line import judge_links, judge_nodes
+from klafter.graph.io.tables.first_line import detect_header, detect_node_header
 from klafter.graph.io.tables.values import are_times, find_decimal, to_number
 
 
@@ -59,8 +59,8 @@ def test_names_built_alike_are_links(file):
 def test_words_that_stand_again_far_below_are_links():
     chain = [[f"p{i}q", f"p{i + 1}q"] for i in range(50)]
     rows = [["Xenia", "Yvo"], *chain]
-    assert judge_links(rows).is_header
-    assert not judge_links(rows, occurs=lambda word: 2).is_header
+    assert detect_header(rows).is_header
+    assert not detect_header(rows, occurs=lambda word: 2).is_header
 
 
 def test_roles_and_ends():
@@ -79,7 +79,7 @@ def test_the_first_line_of_a_table_of_nodes(file):
         assert graph.labels.tolist() == ["ann", "bob", "eve"]
         assert list(graph.attributes) == [first.split(";")[1]]
         assert any("n.csv, line 1" in note and "names the columns" in note for note in graph.notes)
-    assert not judge_nodes([["ann", "Lyon"], ["bob", "Nice"]]).is_header
+    assert not detect_node_header([["ann", "Lyon"], ["bob", "Nice"]]).is_header
     plain = read_graph(links, nodes=file("ann;Lyon\nbob;Nice\neve;Lyon\n", "n.csv"))
     assert list(plain.attributes) == ["column1"]
     assert any("is a node" in note and "nodes_header=True" in note for note in plain.notes)

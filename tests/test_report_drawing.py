@@ -3,6 +3,7 @@
 import numpy as np
 
 from klafter.datasets import make_overlapping
+from klafter.graph.units import list_links
 from klafter.models.results.cover import as_cover
 from klafter.report import network
 
@@ -20,7 +21,7 @@ def test_the_strongest_links_come_first_and_leave_nobody_out(monkeypatch):
 
 def test_strength_is_the_share_of_friends_in_common():
     graph, _ = make_overlapping(n=60, mean_degree=10, community_size=20, random_state=1)
-    pairs = network.link_pairs(graph)
+    pairs = list_links(graph)[0]
     a = graph.links.toarray() > 0
     share = [(a[i] & a[j]).sum() / np.sqrt(a[i].sum() * a[j].sum()) for i, j in pairs]
     best = {i: max(s for s, pair in zip(share, pairs) if i in pair) for i in np.unique(pairs)}

@@ -11,8 +11,9 @@ from report_models import told, two_groups
 
 import klafter as kl
 from klafter.graph import Graph
+from klafter.graph.writing import write_text
 from klafter.report.facts import gather
-from klafter.report.html import as_json, render, write_page
+from klafter.report.html import as_json, render
 
 EVIL = '</script><script>alert("boo")</script>'
 
@@ -83,7 +84,7 @@ def test_an_old_page_survives_a_failed_write(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_page("new", path)
+        write_text(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -10,10 +10,9 @@ from klafter.datasets import load_karate
 from klafter.evaluation import reproduce
 from klafter.evaluation.reproduce import curves, sections, verdicts
 from klafter.evaluation.reproduce.convergence import search
-from klafter.evaluation.reproduce.namesakes import matched
 from klafter.evaluation.reproduce.systems import SYSTEMS, systems
 from klafter.evaluation.reproduce.table1 import able_to_fit
-from klafter.evaluation.reproduce.table2 import described
+from klafter.evaluation.reproduce.table2 import described, matched
 from klafter.graph import Graph, split_dyads
 from klafter.models import EPM, IRM
 

@@ -3,7 +3,6 @@
 import numpy as np
 import oracles
 import pytest
-from hypothesis import given, settings
 
 from klafter.core.families import FAMILIES
 from klafter.core.problem import BOUND, FLOOR, add_communities, empty_state, make_priors, make_problem
@@ -13,8 +12,7 @@ from klafter.search.dense.score import score
 from klafter.search.dense.weights import fit_weights, unpack, value_and_slope
 from klafter.search.dense.weights_kernels import fit_column, laplace_evidence
 
-quick = settings(max_examples=6, deadline=None, derandomize=True)
-cases = oracles.case_options(temperatures=(0.5, 1.0), most=3)
+each_case = oracles.every_family(oracles.case_options(temperatures=(0.5, 1.0), most=3), 6)
 
 
 def free_gradient(graph, problem, state):
@@ -29,9 +27,7 @@ def free_gradient(graph, problem, state):
     return slope[~held]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_value_and_slope_are_those_of_the_objective(family, options):
     graph, problem, state = oracles.draw_case(family=family, **options)
     free, theta, at = value_and_slope(problem, state)
@@ -45,9 +41,7 @@ def test_value_and_slope_are_those_of_the_objective(family, options):
     assert slope == pytest.approx(oracles.gradient(q, theta), rel=1e-4, abs=1e-4)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_the_weight_step_reaches_the_optimality_condition(family, options):
     graph, problem, state = oracles.draw_case(family=family, **options)
     for _ in range(10):
@@ -55,9 +49,7 @@ def test_the_weight_step_reaches_the_optimality_condition(family, options):
     assert np.abs(free_gradient(graph, problem, state)).max(initial=0.0) < 2e-3
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_no_weight_step_raises_the_objective(family, options):
     graph, problem, state = oracles.draw_case(family=family, **options)
     values = [oracles.objective(graph, problem, state)]
@@ -67,10 +59,8 @@ def test_no_weight_step_raises_the_objective(family, options):
     assert (np.diff(values) < 1e-8).all()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("diagonal_only", [False, True])
-@given(options=cases)
-@quick
+@each_case
 def test_fitting_a_column_returns_its_fall_and_keeps_the_view_true(family, diagonal_only, options):
     graph, problem, state = oracles.draw_case(family=family, **{**options, "k": 3})
     ws, before = open_workspace(problem, state), oracles.objective(graph, problem, state)
@@ -99,9 +89,7 @@ def test_free_weights_are_charged_by_how_well_they_are_known(directed):
     assert laplace_evidence(open_workspace(problem, state)) == pytest.approx(parts.sum(), rel=1e-9)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@given(options=cases)
-@quick
+@each_case
 def test_the_score_is_its_formula(family, options):
     graph, problem, state = oracles.draw_case(family=family, **options)
     assert score(problem, state) == pytest.approx(oracles.score(graph, problem, state), rel=1e-9, abs=1e-8)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from klafter import __version__
-from klafter.evaluation.saved import write_json
+from klafter.graph.writing import write_json
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "torture.json"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.torture.__main__ import RESULTS, saved
 from klafter import __version__
-from klafter.evaluation.saved import write_json
+from klafter.graph.writing import write_json
 
 NAME = "guided graph files"
 NAMED_BY = 1  # bytes before a file's own: which of the good files it was, and so its name

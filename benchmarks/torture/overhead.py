@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.torture.__main__ import RESULTS
 from klafter.datasets import load_les_miserables
-from klafter.evaluation.saved import write_json
+from klafter.graph.writing import write_json
 from klafter.models import EPM, IRM, LFRM, KLafter
 from klafter.models.storage import checkpoint
 

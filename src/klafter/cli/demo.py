@@ -38,18 +38,23 @@ def demo(
         say(f"Les Misérables: characters, linked when they meet in a chapter. {graph_sentence(graph)}", "bold")
     interrupted = run_fit(model, graph, quiet or as_json)
     model.save(path)
-    page, reason = try_report(model, folder / "report.html")
+    page: Path | None = folder / "report.html"
+    reason = ""
+    try:
+        write_report(model, folder / "report.html", "The characters of Les Misérables")
+    except Mistake as error:  # reports are not installed
+        page, reason = None, str(error)
     if as_json:
         files = {"model": str(path), "report": None if page is None else str(page)}
         found = {"graph": describe_graph(graph), "fit": describe_fit(model), "communities": describe_communities(model)}
         print_json({**found, "files": files, "interrupted": interrupted})
     else:
-        tell_story(model, path, page, reason)
+        print_story(model, path, page, reason)
     if interrupted:
         raise Interrupted(f"Interrupted; the best so far is in {path}.")
 
 
-def tell_story(model, path: Path, page: Path | None, reason: str) -> None:
+def print_story(model, path: Path, page: Path | None, reason: str) -> None:
     """Communities, missing links and why, and what to do next."""
     from klafter.cli.facts import describe_communities, in_order
 
@@ -74,15 +79,6 @@ def show_links(model) -> None:
     )
     if links:
         show_explanation(model.explain(*links[0][:2]), model.community_names_)
-
-
-def try_report(model, path: Path) -> tuple[Path | None, str]:
-    """Write the page if reports are installed, or say why not."""
-    try:
-        write_report(model, path, "The characters of Les Misérables")
-    except Mistake as reason:
-        return None, str(reason)
-    return path, ""
 
 
 def warmup(

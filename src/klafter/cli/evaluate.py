@@ -14,19 +14,21 @@ from klafter.cli.fitting import (
     MODELS,
     Checkpoint,
     CheckpointEvery,
-    Keeping,
+    CheckpointOptions,
     check_values,
     make_model,
     run_fit,
 )
 from klafter.cli.inputs import check_output
 from klafter.cli.progress import watched
-from klafter.cli.reading import GraphName, Reading, tell_graph, with_reading
+from klafter.cli.reading import GraphName, Reading, print_graph, with_reading
 from klafter.cli.screen import Column, Json, Quiet, console, counted, print_json, say, show_table
 from klafter.cli.sentences import Interrupted, Mistake
 
 PROTOCOLS = completion.one_of("clean", "entries")
 COMPARED = ("clean", "entries", "unguarded", "balanced", "degree-corrected")
+WIDE = 100  # letters of a screen on which all columns are shown: in a narrower one each would have four
+ESSENTIAL = ("roc_auc", "average_precision", "log_loss", "seconds", "n_communities")
 Jobs = Annotated[int | None, typer.Option(help="Fits side by side; -1 for all cores.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 
@@ -74,16 +76,12 @@ def tune(
     network = reading.network(graph)
     check_values(network, KLafter(family=family))
     if not (as_json or quiet):
-        tell_graph(graph, network)
-    others = {
-        "temperatures": temperatures,
-        "weight_scales": weight_scales,
-        "offdiagonal_scales": offdiagonal_scales,
-    }
-    grids: dict[str, Any] = {name: numbers(text) for name, text in others.items() if text is not None}
+        print_graph(graph, network)
+    texts = {"temperatures": temperatures, "weight_scales": weight_scales, "offdiagonal_scales": offdiagonal_scales}
+    grids: dict[str, Any] = {name: numbers(text) for name, text in texts.items() if text is not None}
     how: dict[str, Any] = {"cv": folds, "n_jobs": jobs, "random_state": seed}
     search = KLafterCV(numbers(penalties), **grids, estimator=KLafter(family=family), **how)
-    keeping = Keeping(checkpoint, checkpoint_every)
+    keeping = CheckpointOptions(checkpoint, checkpoint_every)
     interrupted = run_fit(search, network, quiet or as_json, keeping)
     search.save(output)
     table = search.cv_results_
@@ -91,15 +89,8 @@ def tune(
     rows = [{**setting, **{key: table[key][i] for key in keys}} for i, setting in enumerate(table["params"])]
     if as_json:
         best = {"best": search.best_params_, "score": search.best_score_, "communities": search.n_communities_}
-        print_json(
-            {
-                "graph": describe_graph(network),
-                **best,
-                "settings": rows,
-                "file": str(output),
-                "interrupted": interrupted,
-            }
-        )
+        ended = {"settings": rows, "file": str(output), "interrupted": interrupted}
+        print_json({"graph": describe_graph(network), **best, **ended})
     elif not quiet:
         show_settings(rows, search, output)
     if interrupted:
@@ -156,7 +147,7 @@ def compare(
     for model in chosen:
         check_values(network, model, chosen=False)
     if not (as_json or quiet):
-        tell_graph(graph, network)
+        print_graph(graph, network)
     total, done = splits * (len(chosen) + len(BASELINES)), 0
     with watched(quiet or as_json) as meter:
 
@@ -175,7 +166,8 @@ def compare(
         read_as = {"graph": describe_graph(network), "title": found.title}
         print_json({**read_as, "rows": found.rows, "records": list(found.records)})
         return
-    show_comparison(found)
+    header, *body = found.cells(None if console().width >= WIDE else ESSENTIAL)
+    show_table(found.title, [(header[0], {}), *((name, {"justify": "right"}) for name in header[1:])], body)
 
 
 def interrupted_sentence(results: Path | None) -> str:
@@ -185,14 +177,3 @@ def interrupted_sentence(results: Path | None) -> str:
     if not results.exists():
         return "Interrupted before there was anything to save."
     return f"Interrupted; what is done is in {results}, and the same command goes on from there."
-
-
-WIDE, ESSENTIAL = 100, ("roc_auc", "average_precision", "log_loss", "seconds", "n_communities")
-
-
-def show_comparison(found) -> None:
-    """The table of models and baselines."""
-    wide = console().width >= WIDE  # else each column would have four letters
-    header, *body = found.cells(None if wide else ESSENTIAL)
-    numbers_fold = {"justify": "right"}
-    show_table(found.title, [(header[0], {}), *((name, numbers_fold) for name in header[1:])], body)

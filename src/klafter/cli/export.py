@@ -84,21 +84,10 @@ def datasets(as_json: Json = False) -> None:
     if as_json:
         print_json([{field: getattr(info, field) for field in fields} for info in found])
         return
-    columns: list[Column] = [
-        ("name", {"no_wrap": True}),
-        ("nodes", NUMBER),
-        ("links", NUMBER),
-        ("kind", {}),
-        ("what", {}),
-    ]
-    rows = [
-        (
-            info.name,
-            info.n_nodes,
-            info.n_links,
-            f"{'directed' if info.directed else 'undirected'}, {info.values}{', download' if info.downloaded else ''}",
-            info.title,
-        )
-        for info in found
-    ]
-    show_table("Data sets", columns, rows)
+    columns: list[Column] = [("name", {"no_wrap": True}), ("nodes", NUMBER), ("links", NUMBER), ("kind", {})]
+    rows = []
+    for info in found:
+        direction = "directed" if info.directed else "undirected"
+        kind = f"{direction}, {info.values}{', download' if info.downloaded else ''}"
+        rows.append((info.name, info.n_nodes, info.n_links, kind, info.title))
+    show_table("Data sets", [*columns, ("what", {})], rows)

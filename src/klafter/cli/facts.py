@@ -25,7 +25,7 @@ def describe_communities(model) -> list[dict[str, Any]]:
             "links": item.inner_links,
             "density": item.density,
             "members": [graph.label(i) for i in item.members],
-            **_by_kind(graph, item.members),
+            **({"members_by_kind": members_by_kind(graph, item.members)} if graph.kinds is not None else {}),
             "over_represented": [vars(e) for e in item.enriched],
             "shared": [graph.label(i) for i in item.members if several[i]],
         }
@@ -34,12 +34,9 @@ def describe_communities(model) -> list[dict[str, Any]]:
     return sorted(found, key=lambda item: (-item["size"], item["number"]))
 
 
-def _by_kind(graph, members: list[int]) -> dict[str, dict[str, list]]:
+def members_by_kind(graph, members: list[int]) -> dict[str, list]:
     """Members of each kind, of a two-mode network."""
-    if graph.kinds is None:
-        return {}
-    kinds = {kind: [graph.label(i) for i in members if graph.kinds[i] == kind] for kind in graph.kind_names}
-    return {"members_by_kind": kinds}
+    return {kind: [graph.label(i) for i in members if graph.kinds[i] == kind] for kind in graph.kind_names}
 
 
 def describe_graph(graph) -> dict:
@@ -54,14 +51,9 @@ def describe_graph(graph) -> dict:
     }
 
 
-def attribute_rows(model) -> list[dict[str, Any]]:
-    """How much each attribute counts; nothing where a model has none."""
-    effects = getattr(model, "attribute_effects_", {})
-    return [dict(zip(effects, row)) for row in zip(*effects.values())]
-
-
 def describe_fit(model) -> dict:
     """What a fit came to."""
+    effects = getattr(model, "attribute_effects_", {})
     return {
         "model": type(model).__name__,
         "communities": int(model.n_communities_),
@@ -70,7 +62,7 @@ def describe_fit(model) -> dict:
         "link": getattr(model, "link_", None),
         "seconds": getattr(model, "fit_seconds_", None),
         "notes": list(getattr(model, "notes_", [])),
-        "attribute_effects": attribute_rows(model),
+        "attribute_effects": [dict(zip(effects, row)) for row in zip(*effects.values())],
         "parameters": model.get_params(deep=False),
     }
 

@@ -11,7 +11,7 @@ import typer
 from klafter.cli import completion
 from klafter.cli.inputs import check_output, parse_attributes, parse_settings
 from klafter.cli.progress import watched
-from klafter.cli.reading import GraphName, Reading, tell_graph, with_reading
+from klafter.cli.reading import GraphName, Reading, print_graph, with_reading
 from klafter.cli.screen import Json, Quiet, counted, print_json, say
 from klafter.cli.sentences import Interrupted, Mistake, did_you_mean
 from klafter.models.interrupt import Interrupt
@@ -26,7 +26,7 @@ Checkpoint = Annotated[
 CheckpointEvery = Annotated[float, typer.Option(min=0.0, help="Seconds between two writes of it, at least.")]
 
 
-class Keeping(NamedTuple):
+class CheckpointOptions(NamedTuple):
     """The checkpoint of a command."""
 
     path: Path | None
@@ -116,18 +116,18 @@ def fit(
         "n_communities": communities,
         "n_init": restarts,
         "n_smooth": smooth,
+        "attributes": parse_attributes(attributes),
     }
-    given["attributes"] = parse_attributes(attributes)
     parameters = {**given, "n_jobs": jobs, "random_state": seed, **parse_settings(option or [])}
     estimator = make_model(model, parameters)
     network = reading.network(graph)
     check_values(network, estimator)
-    keeping = Keeping(checkpoint, checkpoint_every)
+    keeping = CheckpointOptions(checkpoint, checkpoint_every)
     interrupted = run_fit(estimator, network, quiet or as_json, keeping)
     estimator.save(output)
     if report is not None:
         write_report(estimator, report)
-    tell(estimator, graph, output, report, interrupted, as_json, quiet)
+    print_result(estimator, graph, output, report, interrupted, as_json, quiet)
     if interrupted:
         raise Interrupted(f"Interrupted; the best so far is in {output}.{keeping.sentence()}")
     keeping.remove()
@@ -159,7 +159,7 @@ def check_values(graph, model, *, chosen: bool = True) -> None:
     ``chosen`` is whether the command has an option for the family.
     """
     values, family = graph.links.data, getattr(model, "family", "bernoulli")
-    whole = is_count(values)
+    whole = bool(((values > 0) & (values == values.round())).all())
     if not len(values) or family == "gaussian" or (whole if family == "poisson" else (values == 1).all()):
         return
     name, cures = type(model).__name__, []
@@ -171,14 +171,9 @@ def check_values(graph, model, *, chosen: bool = True) -> None:
     raise Mistake(f"{span}; use {', '.join(cures)}{', or ' if cures else ''}--binarize.")
 
 
-def is_count(values) -> bool:
-    """Whether values are whole and positive."""
-    return bool(((values > 0) & (values == values.round())).all())
-
-
-def run_fit(model, graph, quiet: bool, keeping: Keeping | None = None) -> bool:
+def run_fit(model, graph, quiet: bool, keeping: CheckpointOptions | None = None) -> bool:
     """Fit with a bar; True if Ctrl-C cut it short."""
-    keeping = keeping or Keeping(None, 60.0)
+    keeping = keeping or CheckpointOptions(None, 60.0)
     with watched(quiet) as meter, Interrupt() as interrupt:
         try:
             model.fit(graph, callback=meter, **keeping.options())
@@ -205,7 +200,9 @@ def write_report(model, path: Path, title: str | None = None) -> None:
     report_function(path)(model, path, title=title)
 
 
-def tell(model, source: str, output: Path, report: Path | None, interrupted: bool, as_json: bool, quiet: bool) -> None:
+def print_result(
+    model, source: str, output: Path, report: Path | None, interrupted: bool, as_json: bool, quiet: bool
+) -> None:
     """What came out, and what to do next."""
     from klafter.cli.facts import describe_fit, describe_graph
     from klafter.models.results.effects import effect_words
@@ -217,7 +214,7 @@ def tell(model, source: str, output: Path, report: Path | None, interrupted: boo
         return
     if quiet:
         return
-    tell_graph(source, model.graph_)
+    print_graph(source, model.graph_)
     alone = f", {counted(result['unassigned'], 'node')} in none" if result["unassigned"] else ""
     say(f"{counted(result['communities'], 'community')}{alone}, found in {result['seconds']:.1f} s.", "bold")
     for line in effect_words(getattr(model, "attribute_effects_", {"name": []})):

@@ -122,16 +122,12 @@ def find_pairs(graph: Graph, words: list[str]) -> list[tuple]:
     if len(words) == 1 and Path(words[0]).is_file():
         return read_pairs(graph, text_lines(Path(words[0])), words[0])
     nodes = [_is_node(graph, word) for word in words]
-    if len(words) == 1 or not (all(nodes) or _look_like_nodes(words, nodes)):
+    # each argument is a pair, unless some are nodes, or look like misspelt ones
+    if len(words) == 1 or (not any(nodes) and all(any(mark in word for mark in " ,;\t") for word in words)):
         return [find_pair(graph, _two_nodes(graph, word)) for word in words]
     if len(words) % 2:
         raise Mistake(f"Nodes make pairs two by two; these are {len(words)}, and {words[-1]!r} has no partner.")
     return [find_pair(graph, words[k : k + 2]) for k in range(0, len(words), 2)]
-
-
-def _look_like_nodes(words: list[str], nodes: list[bool]) -> bool:
-    """Whether arguments are single nodes, some of them misspelt, rather than a pair each."""
-    return any(nodes) or not all(any(mark in word for mark in " ,;\t") for word in words)
 
 
 def find_node(graph: Graph, name: str):
@@ -192,7 +188,7 @@ def read_pairs(graph: Graph, lines: list[str], source: str) -> list[tuple]:
     first = pairs[0][1]
     if len(pairs) > 1 and not any(_is_node(graph, name) for name in first[:2]):
         pairs = pairs[1:]
-    return [_pair(graph, fields, f"{source}, line {number}") for number, fields in pairs]
+    return [_pair_of_line(graph, fields, f"{source}, line {number}") for number, fields in pairs]
 
 
 def _fields(line: str, delimiter: str | None) -> list[str]:
@@ -201,7 +197,7 @@ def _fields(line: str, delimiter: str | None) -> list[str]:
     return [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [])]
 
 
-def _pair(graph: Graph, fields: list[str], place: str) -> tuple:
+def _pair_of_line(graph: Graph, fields: list[str], place: str) -> tuple:
     if len(fields) < 2:
         raise Mistake(f"{place}: found {len(fields)} name, but a pair is two nodes.")
     try:

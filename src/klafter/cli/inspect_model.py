@@ -117,7 +117,7 @@ def show_communities(found: list, alone: list, members: int, choices: dict | Non
             item["number"],
             item["name"],
             item["size"],
-            _share(item["density"]),
+            "-" if item["density"] is None else f"{item['density']:.2f}",
             *([name_values(item["over_represented"])] if common else []),
             name_kinds(item, members),
         )
@@ -134,10 +134,6 @@ def show_communities(found: list, alone: list, members: int, choices: dict | Non
         shown = alone[: 2 * members] if members else alone
         more = f" and {len(alone) - len(shown)} more" if len(shown) < len(alone) else ""
         say(f"In none, {len(alone)}: {', '.join(quoted(label) + first.get(label, '') for label in shown)}{more}")
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
 
 
 def name_values(found: list[dict[str, Any]]) -> str:

@@ -9,7 +9,7 @@ from threading import RLock
 from types import ModuleType
 
 
-class Later(ModuleType):
+class LazyModule(ModuleType):
     """A module that runs its code when it is asked for a name it does not have yet.
 
     A second thread that asks meanwhile waits until all names are there.
@@ -35,7 +35,7 @@ def postpone(*names: str) -> None:
         if spec is not None and spec.loader is not None:
             sys.modules[name] = module = module_from_spec(spec)
             vars(module)["__waking__"] = RLock()
-            module.__class__ = Later
+            module.__class__ = LazyModule
             parent, _, child = name.rpartition(".")
             if parent in sys.modules:  # else ``import a.b as c`` would wake a
                 setattr(sys.modules[parent], child, module)

@@ -51,9 +51,8 @@ def look(
         return
     part = "; only the beginning of this long file was read" if found.is_part else ""
     titles: list[Column] = [(title, {}) for title in columns]
-    show_table(
-        f"{file}: {found.kind}{part}. The first lines:", titles, [_filled(row, len(titles)) for row in found.rows]
-    )
+    rows = [[*row, *[""] * len(titles)][: len(titles)] for row in found.rows]
+    show_table(f"{file}: {found.kind}{part}. The first lines:", titles, rows)
     for text in said:
         say(text)
     if hidden is not None:
@@ -74,7 +73,3 @@ def look(
 def flag(name: str, value: bool | None, opposite: str) -> list[str]:
     """A switch as it is typed; nothing if it was not given."""
     return [] if value is None else [f"--{name if value else opposite}"]
-
-
-def _filled(row: list[str], width: int) -> list[str]:
-    return [*row[:width], *[""] * (width - len(row))]

@@ -127,7 +127,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def tell_graph(name: str, graph: Graph) -> None:
+def print_graph(name: str, graph: Graph) -> None:
     """What was read and decided, in sentences."""
     from klafter.cli.facts import graph_sentence
 

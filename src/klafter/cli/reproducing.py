@@ -49,11 +49,11 @@ def reproduce(
     with watched(quiet or as_json) as meter:
         done, total = count(1), paper.n_records(part, quick)
 
-        def tell(record) -> None:
+        def count_record(record) -> None:
             number = next(done)
             meter.at(min(number / total, 0.99) if total else None, f"{number} done: {_line(record)}")
 
-        options = {"data_home": data, "n_jobs": jobs, "callback": tell}
+        options = {"data_home": data, "n_jobs": jobs, "callback": count_record}
         known = signature(measure).parameters
         content = measure(quick, results, **{name: value for name, value in options.items() if name in known})
     if document is not None:

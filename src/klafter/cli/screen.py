@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -27,14 +28,8 @@ WORD = 11  # letters of a word that is not broken in a narrow table
 
 def plain(value: object) -> str:
     """Any value as one line of harmless text."""
-    text = " ".join(str(value).split()) if not isinstance(value, str) else value
-    return "".join(_harmless(character) for character in text)
-
-
-def _harmless(character: str) -> str:
-    if character in "\t\n\r":
-        return " "
-    return "" if unicodedata.category(character) in ("Cc", "Cs") or ord(character) in _BIDI else character
+    text = " ".join(str(value).split()) if not isinstance(value, str) else re.sub(r"[\t\n\r]", " ", value)
+    return "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cs") and ord(c) not in _BIDI)
 
 
 def console(stderr: bool = False) -> Console:
@@ -108,19 +103,9 @@ def column_widths(texts: Sequence[Sequence[str]], fixed: Sequence[bool], room: i
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout; numbers of numpy become plain ones, NaN becomes null."""
-    sys.stdout.write(json.dumps(_jsonable(document), indent=2, allow_nan=False) + "\n")
+    from klafter.graph.writing import jsonable
 
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _jsonable(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_jsonable(v) for v in value]
-    if hasattr(value, "tolist"):
-        return _jsonable(value.tolist())
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else None
-    return value if isinstance(value, (str, int, bool, type(None))) else str(value)
+    sys.stdout.write(json.dumps(jsonable(document), indent=2, allow_nan=False, default=str) + "\n")
 
 
 class Remarks(logging.Handler):

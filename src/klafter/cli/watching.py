@@ -62,7 +62,7 @@ def watch(
     try:
         with opened as lines:
             for part in batches(read_lines(lines, source, follow and stream != "-"), batch):
-                tell(update(fitted, part, source, quiet), as_json, quiet)
+                print_update(update(fitted, part, source, quiet), as_json, quiet)
                 fitted.save(model)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted; {model} holds what was read before the last batch.") from None
@@ -149,7 +149,7 @@ def linked(graph, pair) -> bool:
     return graph.links[i, j] != 0
 
 
-def tell(facts: dict[str, Any], as_json: bool, quiet: bool) -> None:
+def print_update(facts: dict[str, Any], as_json: bool, quiet: bool) -> None:
     """A line for each update."""
     if as_json:
         sys.stdout.write(json.dumps(facts) + "\n")

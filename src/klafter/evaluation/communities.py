@@ -12,9 +12,9 @@ from itertools import combinations
 import numpy as np
 from scipy import sparse
 
-from klafter.evaluation.covers import as_covers, sizes
-from klafter.evaluation.information import onmi_of
-from klafter.evaluation.pairs import omega_of, pair_cost
+from klafter.evaluation.agreement import omega_of, onmi_of, pair_cost
+from klafter.evaluation.covers import as_covers
+from klafter.models.results.cover import f1_table
 
 OMEGA_LIMIT = 100_000_000  # pairs of nodes inside communities beyond which omega is not part of the summary
 
@@ -45,8 +45,8 @@ def community_measures(truth, found, n_nodes: int | None = None) -> dict[str, fl
         "n_communities": y.shape[1],
         "n_true": x.shape[1],
         "coverage": coverage(y),
-        "average_f1": _average_f1(_f1(x, y)),
-        "matched_f1": _matched_f1(_f1(x, y)),
+        "average_f1": _average_f1(f1_table(x, y)),
+        "matched_f1": _matched_f1(f1_table(x, y)),
         "onmi": onmi_of(x, y),
     }
     if pair_cost(x) + pair_cost(y) <= OMEGA_LIMIT:
@@ -71,7 +71,7 @@ def average_f1(truth, found) -> float:
     >>> average_f1([{1, 2, 3}, {3, 4, 5}], [{1, 2, 3}])
     0.8333333333333333
     """
-    return _average_f1(_f1(*as_covers(truth, found)))
+    return _average_f1(f1_table(*as_covers(truth, found)))
 
 
 def matched_f1(truth, found) -> float:
@@ -91,7 +91,7 @@ def matched_f1(truth, found) -> float:
     >>> matched_f1([{1, 2, 3}, {3, 4, 5}], [{1, 2, 3}])
     0.5
     """
-    return _matched_f1(_f1(*as_covers(truth, found)))
+    return _matched_f1(f1_table(*as_covers(truth, found)))
 
 
 def onmi(truth, found, n_nodes: int | None = None) -> float:
@@ -182,14 +182,7 @@ def stability(covers) -> float:
     if len(covers) < 2:
         raise ValueError(f"stability compares covers with each other: it needs two or more; there are {len(covers)}.")
     arrays = as_covers(*covers)
-    return float(np.mean([_average_f1(_f1(x, y)) for x, y in combinations(arrays, 2)]))
-
-
-def _f1(x, y) -> sparse.csr_array:
-    """F1 of each pair of communities that overlap, 2 |A and B| / (|A| + |B|)."""
-    overlap = sparse.coo_array(x.T @ y)
-    f1 = 2 * overlap.data / (sizes(x)[overlap.row] + sizes(y)[overlap.col])
-    return sparse.csr_array((f1, (overlap.row, overlap.col)), shape=overlap.shape)
+    return float(np.mean([_average_f1(f1_table(x, y)) for x, y in combinations(arrays, 2)]))
 
 
 def _average_f1(f1: sparse.csr_array) -> float:

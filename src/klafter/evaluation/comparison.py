@@ -10,26 +10,16 @@ from html import escape
 
 import numpy as np
 
-from klafter.evaluation.saved import plain, write_json
+from klafter.graph.writing import jsonable, write_json
 
-MEASURES = ("roc_auc", "average_precision", "log_loss", "slope", "expected", "seconds", "n_communities")
-TITLES = {
-    "roc_auc": "AUC",
-    "average_precision": "AP",
-    "log_loss": "log loss",
-    "slope": "slope",
-    "expected": "expected / observed",
-    "seconds": "seconds",
-    "n_communities": "communities",
-}
-DIGITS = {
-    "roc_auc": 3,
-    "average_precision": 3,
-    "log_loss": 4,
-    "slope": 2,
-    "expected": 2,
-    "seconds": 1,
-    "n_communities": 1,
+COLUMNS = {  # what each measure is called in the table, and its digits
+    "roc_auc": ("AUC", 3),
+    "average_precision": ("AP", 3),
+    "log_loss": ("log loss", 4),
+    "slope": ("slope", 2),
+    "expected": ("expected / observed", 2),
+    "seconds": ("seconds", 1),
+    "n_communities": ("communities", 1),
 }
 
 
@@ -97,7 +87,7 @@ class Comparison:
     def _row(self, name: str) -> dict:
         mine = [record for record in self.records if record["model"] == name]
         row: dict = {"model": name, "baseline": mine[0].get("baseline", False), "splits": len(mine)}
-        for measure in MEASURES:
+        for measure in COLUMNS:
             row[measure], row[f"{measure}_se"] = mean_and_error([r.get(measure, math.nan) for r in mine])
         return row
 
@@ -113,12 +103,12 @@ class Comparison:
         -------
         list of rows of text
         """
-        shown = MEASURES if measures is None else measures
-        header = ["model", *(TITLES[m] for m in shown), "AUC against the best"]
+        shown = list(COLUMNS) if measures is None else measures
+        header = ["model", *(COLUMNS[m][0] for m in shown), "AUC against the best"]
         cells = [
             [
                 row["model"],
-                *(with_error(row[m], row[f"{m}_se"], DIGITS[m]) for m in shown),
+                *(with_error(row[m], row[f"{m}_se"], COLUMNS[m][1]) for m in shown),
                 "best" if i == 0 else with_error(row["difference"], row["difference_se"], 3, sign=True),
             ]
             for i, row in enumerate(self.rows)
@@ -133,8 +123,8 @@ class Comparison:
         str
         """
         header, *body = [[cell.replace("|", "\\|") for cell in row] for row in self.cells()]
-        lines = [_bar(header), _bar(["---", *["---:"] * (len(header) - 1)]), *map(_bar, body)]
-        return "\n".join(([self.title, ""] if self.title else []) + lines) + "\n"
+        title = f"{self.title}\n\n" if self.title else ""
+        return f"{title}{markdown_table(header, body)}\n"
 
     def to_json(self, path=None) -> str:
         """The rows and the records as JSON text, written to a file if a path is given.
@@ -151,7 +141,7 @@ class Comparison:
         content = {"title": self.title, "rows": self.rows, "records": list(self.records)}
         if path is not None:
             write_json(path, content)
-        return json.dumps(plain(content), indent=1)
+        return json.dumps(jsonable(content), indent=1)
 
     def __str__(self) -> str:
         cells = self.cells()
@@ -190,5 +180,7 @@ def with_error(value: float, error: float, digits: int, *, sign: bool = False) -
     return f"{number} ± {error:.{digits}f}" if math.isfinite(error) else number
 
 
-def _bar(cells) -> str:
-    return f"| {' | '.join(cells)} |"
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first column is text."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -8,6 +8,8 @@ from itertools import chain
 import numpy as np
 from scipy import sparse
 
+from klafter.models.results.cover import sizes
+
 
 def as_covers(*covers, n_nodes: int | None = None) -> tuple[sparse.csr_array, ...]:
     """Covers over the same nodes, as (n, K) arrays of 0/1 without empty communities.
@@ -22,7 +24,8 @@ def as_covers(*covers, n_nodes: int | None = None) -> tuple[sparse.csr_array, ..
     labels = set().union(*chain.from_iterable(cover for cover in covers if not _is_array(cover)))
     place = _places(labels, *rows) if rows else _places_or_labels(labels, n_nodes)
     size = rows.pop() if rows else max(len(place), n_nodes or 0)
-    return tuple(_from_array(c) if _is_array(c) else _from_sets(c, place, size) for c in covers)
+    found = (sparse.csr_array(c != 0, dtype=np.int64) if _is_array(c) else _from_sets(c, place, size) for c in covers)
+    return tuple(_without_empty(z) for z in found)
 
 
 def _places_or_labels(labels: set, n_nodes: int | None) -> dict:
@@ -46,24 +49,13 @@ def _is_array(cover) -> bool:
     return sparse.issparse(cover) or (isinstance(cover, np.ndarray) and cover.ndim == 2)
 
 
-def _from_array(cover) -> sparse.csr_array:
-    z = sparse.csr_array(cover != 0, dtype=np.int64)
-    z.eliminate_zeros()
-    return _without_empty(z)
-
-
 def _from_sets(cover: Iterable, place: dict, size: int) -> sparse.csr_array:
     communities = [set(community) for community in cover]
     node = np.fromiter(map(place.__getitem__, chain.from_iterable(communities)), np.int64)
     which = np.repeat(np.arange(len(communities)), [len(community) for community in communities])
-    z = sparse.csr_array((np.ones(len(node), np.int64), (node, which)), shape=(size, len(communities)))
-    return _without_empty(z)
+    return sparse.csr_array((np.ones(len(node), np.int64), (node, which)), shape=(size, len(communities)))
 
 
 def _without_empty(z: sparse.csr_array) -> sparse.csr_array:
+    z.eliminate_zeros()
     return z[:, np.flatnonzero(sizes(z))]
-
-
-def sizes(z: sparse.csr_array) -> np.ndarray:
-    """Members of each community."""
-    return np.bincount(z.indices, minlength=z.shape[1])

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from klafter.graph import Graph, split_dyads
-from klafter.graph.splits import MAX_NONLINKS, Held
-from klafter.graph.units import keep_nodes_linked, link_units, look_up, random_nonlinks, unit_pairs
+from klafter.graph.splits import MAX_NONLINKS, Held, hide_units
+from klafter.graph.units import keep_nodes_linked, link_units, random_nonlinks
 
 PROTOCOL_NAMES = {
     "clean": "clean protocol",
@@ -60,17 +60,12 @@ def make_split(graph: Graph, fraction: float, protocol: str, seed: int) -> tuple
     links = links[: round(fraction * len(links))]
     if protocol == "unguarded":
         nonlinks, share = random_nonlinks(graph, fraction, MAX_NONLINKS, rng)
-        return _hide(graph, links, nonlinks, share)
+        return hide_units(graph, np.concatenate([links, nonlinks]), share)
     degrees = None
     if protocol == "degree-corrected":
         links = keep_nodes_linked(graph, links, rng)
         degrees = np.asarray((graph.links != 0).sum(axis=1) + (graph.links != 0).sum(axis=0)).ravel()
-    return _hide(graph, links, _nonlinks(graph, len(links), degrees, rng), 1.0)
-
-
-def _hide(graph: Graph, links: np.ndarray, nonlinks: np.ndarray, share: float) -> tuple[Graph, Held]:
-    pairs = unit_pairs(graph, np.concatenate([links, nonlinks]))
-    return graph.hide(pairs), Held(pairs, look_up(graph.links, pairs), share)
+    return hide_units(graph, np.concatenate([links, _nonlinks(graph, len(links), degrees, rng)]))
 
 
 def _nonlinks(graph: Graph, wanted: int, degrees: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:

@@ -9,9 +9,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
+from klafter.graph.writing import write_json
 
-from klafter.graph.writing import write_text
+LAYERS = ("core", "search", "sampling", "prediction", "models")  # that decide a fit and its predictions
 
 
 class Saved(dict):
@@ -44,7 +44,7 @@ class Saved(dict):
         return self.path.with_name(f"{self.path.name}.{hashlib.sha256(key.encode()).hexdigest()[:8]}.ckpt")
 
 
-def code_digest(layers: tuple[str, ...] = ("core", "search", "sampling", "prediction", "models")) -> str:
+def code_digest() -> str:
     """What the sources that decide a fit and its predictions are, in short: measurements name the code they are of.
 
     Examples
@@ -53,7 +53,7 @@ def code_digest(layers: tuple[str, ...] = ("core", "search", "sampling", "predic
     8
     """
     home, found = Path(__file__).parents[1], hashlib.sha256()
-    for path in sorted(path for layer in layers for path in (home / layer).rglob("*.py")):
+    for path in sorted(path for layer in LAYERS for path in (home / layer).rglob("*.py")):
         found.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
     return found.hexdigest()[:8]
 
@@ -65,34 +65,8 @@ def _read(path: Path) -> dict:
         raise ValueError(
             f"{path} does not hold the records of a comparison. Give another path, or move that file away."
         ) from error
-    return {key: {name: _number(value) for name, value in record.items()} for key, record in records.items()}
-
-
-def _number(value):
-    """JSON has no NaN: what could not be measured is null there."""
-    return float("nan") if value is None else value
-
-
-def write_json(path: str | os.PathLike, content) -> None:
-    """Write plain data; the file appears whole or not at all."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(plain(content), indent=1, allow_nan=False) + "\n")
-
-
-def plain(value):
-    """Numbers, lists and dictionaries as JSON knows them.
-
-    Examples
-    --------
-    >>> plain({"auc": np.float64(0.5), "missing": float("nan"), "k": np.arange(2)})
-    {'auc': 0.5, 'missing': None, 'k': [0, 1]}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple, set)):
-        return [plain(part) for part in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    # JSON has no NaN: what could not be measured is null there
+    return {
+        key: {name: math.nan if value is None else value for name, value in record.items()}
+        for key, record in records.items()
+    }

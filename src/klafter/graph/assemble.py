@@ -56,7 +56,7 @@ def assemble(
     if directed is None:
         directed = not symmetric and _RECIPROCAL * (mirrored // 2) >= pairs > 0
     if not directed and not symmetric:
-        links = _fold(links) if either is None else either
+        links = _folded(links) if either is None else either
         repeated += mirrored // 2
     doubled = not directed and (symmetric or either is not None)
     count = links.nnz // 2 if doubled else links.nnz
@@ -102,7 +102,7 @@ def _mirrored(links: sparse.csr_array) -> int:
     return int(ones.multiply(ones.T.tocsr()).nnz)
 
 
-def _fold(links: sparse.csr_array) -> sparse.csr_array:
+def _folded(links: sparse.csr_array) -> sparse.csr_array:
     """Both orders of each pair as one entry above the diagonal."""
     upper, lower = sparse.triu(links, 1, format="csr"), sparse.tril(links, -1, format="csr")
     return sparse.csr_array(upper + lower.T.tocsr())

@@ -111,16 +111,11 @@ def _as_pandas(X: Any) -> Any:
         import pandas
     except ImportError:
         raise ImportError(f"A {type(X).__name__} is read by way of pandas: pip install pandas") from None
-    return pandas.DataFrame({str(name): list(_column(X[name])) for name in _column_names(X)})
-
-
-def _column_names(X: Any) -> list[str]:
-    return list(X.column_names if hasattr(X, "column_names") else X.columns)
-
-
-def _column(values: Any) -> list[Any]:
-    found: list[Any] = values.to_list() if hasattr(values, "to_list") else values.to_pylist()
-    return found
+    names = X.column_names if hasattr(X, "column_names") else X.columns
+    columns = {name: X[name] for name in names}
+    return pandas.DataFrame(
+        {str(k): c.to_list() if hasattr(c, "to_list") else c.to_pylist() for k, c in columns.items()}
+    )
 
 
 def _two_mode(X: Any) -> Graph:

@@ -45,14 +45,12 @@ def name_apart(
     return edges._replace(target=row[edges.target]), n + len(both), [*told, *twins], [said]
 
 
-def bipartite_list(
-    edges: Edges, n: int, labels: Sequence[Any] | None, names: tuple[str, str], notes: Sequence[str] = ()
-) -> Graph:
+def bipartite_list(edges: Edges, n: int, labels: Sequence[Any] | None, names: tuple[str, str]) -> Graph:
     """The two-mode graph of a list of links: sources are one kind, targets the other."""
     edges, n, told, said = name_apart(edges, n, labels, names)
     second = np.zeros(n, bool)
     second[edges.target] = True
-    return with_kinds(assemble(edges, n, directed=False, labels=told, notes=[*notes, *said]), second, names)
+    return with_kinds(assemble(edges, n, directed=False, labels=told, notes=said), second, names)
 
 
 def told_by(graph: Graph, name: str) -> Graph:

@@ -92,7 +92,7 @@ def split_dyads(
     links = rng.permutation(link_units(graph))
     links = links[: round(fraction * len(links))]
     nonlinks, share = random_nonlinks(graph, fraction, max_nonlinks, rng)
-    return _hide_units(graph, links, nonlinks, share, rng)
+    return hide_units(graph, np.concatenate([keep_nodes_linked(graph, links, rng), nonlinks]), share)
 
 
 class DyadKFold:
@@ -176,7 +176,7 @@ class DyadKFold:
         nonlinks, kept = random_nonlinks(graph, 1.0, self.max_nonlinks * self.n_splits, rng)
         # the larger parts of links meet the smaller parts of non-links
         for mine, others in zip(links, reversed(np.array_split(nonlinks, self.n_splits))):
-            yield _hide_units(graph, mine, others, kept, rng)
+            yield hide_units(graph, np.concatenate([keep_nodes_linked(graph, mine, rng), others]), kept)
 
 
 def _sample_folds(
@@ -198,11 +198,9 @@ def _sample_folds(
         yield np.flatnonzero(fold[unit] != t), np.flatnonzero(fold[unit] == t)
 
 
-def _hide_units(
-    graph: Graph, links: np.ndarray, nonlinks: np.ndarray, share: float, rng: np.random.Generator
-) -> tuple[Graph, Held]:
-    links = keep_nodes_linked(graph, links, rng)
-    pairs = unit_pairs(graph, np.concatenate([links, nonlinks]))
+def hide_units(graph: Graph, units: np.ndarray, share: float = 1.0) -> tuple[Graph, Held]:
+    """Hide whole dyads, see ``units``."""
+    pairs = unit_pairs(graph, units)
     return graph.hide(pairs), Held(pairs, look_up(graph.links, pairs), share)
 
 

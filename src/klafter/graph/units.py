@@ -19,6 +19,12 @@ def link_units(graph: Graph) -> NDArray[np.int64]:
     return _units(graph.links, graph.n_nodes)
 
 
+def list_links(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Rows of both ends of each link, (m, 2), undirected ones once, and their values."""
+    coo = sparse.coo_array(graph.links if graph.directed else sparse.triu(graph.links, 1))
+    return np.column_stack([coo.row, coo.col]).astype(np.int64), coo.data
+
+
 def closed_units(graph: Graph) -> NDArray[np.int64]:
     """Sorted units in which nothing was observed: no direction of them is visible."""
     hidden = graph.hidden.multiply(graph.hidden.T) if graph.directed else graph.hidden

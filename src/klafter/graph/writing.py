@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
+import math
 import os
 import secrets
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 try:
     import fcntl
@@ -80,6 +84,31 @@ def write_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write text as UTF-8, whole or not at all."""
     write_file(path, lambda file: file.write(text.encode()))
+
+
+def write_json(path: str | os.PathLike[str], content: Any) -> None:
+    """Write plain data as JSON; the file appears whole or not at all."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(jsonable(content), indent=1, allow_nan=False) + "\n")
+
+
+def jsonable(value: Any) -> Any:
+    """Numbers, lists and dictionaries as JSON knows them.
+
+    Examples
+    --------
+    >>> jsonable({"auc": np.float64(0.5), "missing": float("nan"), "k": np.arange(2)})
+    {'auc': 0.5, 'missing': None, 'k': [0, 1]}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): jsonable(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, (list, tuple, set)):
+        return [jsonable(part) for part in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def check_place(path: str | os.PathLike[str]) -> tuple[Path, int | None]:

@@ -153,7 +153,10 @@ class KLafterCV(NetworkModel):
     def _fit(self, graph: Graph, run: Run) -> Fitted:
         fold_seed, fit_seed = run.seeds.spawn(2)
         settings, models = self._settings(), self._models(fit_seed)
-        folds = list(self._splitter(fold_seed).split(graph))
+        splitter = (
+            self.cv if hasattr(self.cv, "split") else DyadKFold(self.cv, random_state=np.random.default_rng(fold_seed))
+        )
+        folds = list(splitter.split(graph))
         evaluate = partial(self._evaluate, models, folds, run.callback, run.client)
         result = eliminate_settings(len(settings), len(folds), evaluate, eliminate=self.eliminate)
         self._check_scores(result)
@@ -177,9 +180,6 @@ class KLafterCV(NetworkModel):
         if base.random_state is None:
             base.set_params(random_state=int(seed.generate_state(1)[0] >> 1))
         return [clone(base).set_params(**setting) for setting in self._settings()]
-
-    def _splitter(self, seed: np.random.SeedSequence) -> Any:
-        return self.cv if hasattr(self.cv, "split") else DyadKFold(self.cv, random_state=np.random.default_rng(seed))
 
     def _evaluate(
         self,

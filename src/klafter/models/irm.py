@@ -36,14 +36,12 @@ class IRM(Sampler):
 
     Attributes
     ----------
-    memberships_ : (n, K) array of 0/1
-        Of the best sweep.
     affinities_ : (K, K) array
         Link probability or rate of each pair of blocks, its mean given the blocks.
-    n_communities_ : int
     trace_ : dict of (n_chains, n_sweeps) arrays
         ``log_posterior`` and ``n_communities`` after each sweep.
-    objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_, labels_in_
+    memberships_, n_communities_, objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_,
+    labels_in_
         See ``Sampler``.
 
     References

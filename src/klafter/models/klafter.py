@@ -272,7 +272,7 @@ class KLafter(DenseFit, SparseFit):
 
         n_runs, recipe = self._n_runs(graph.n_nodes), self._recipe(graph.n_nodes)
 
-        def tell(progress: Progress) -> Any:
+        def report(progress: Progress) -> Any:
             return callback(progress._replace(stage="choosing", n_runs=n_runs))
 
         with announce_compilation():
@@ -283,7 +283,7 @@ class KLafter(DenseFit, SparseFit):
                 if found is not None:
                     found = sparse_fit.restored(sparse_fit.problem_of(settings, graph), found)
                 return found, start
-            found, start = linking.search_if_better(graph, settings, setup, seeds, tell, stop)
+            found, start = linking.search_if_better(graph, settings, setup, seeds, report, stop)
             if not stop.is_set():
                 self._store.put("choice", (None if found is None else sparse_fit.bare(found), start))
             return found, start

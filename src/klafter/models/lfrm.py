@@ -49,16 +49,14 @@ class LFRM(Sampler):
 
     Attributes
     ----------
-    memberships_ : (n, K) array of 0/1
-        Of the best sweep.
     affinities_ : (K, K) array
         W of the best sweep.
-    n_communities_ : int
     prior_ : str
         The prior of memberships.
     trace_ : dict of (n_chains, n_sweeps) arrays
         ``log_posterior`` and ``n_communities`` after each sweep.
-    objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_, labels_in_
+    memberships_, n_communities_, objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_,
+    labels_in_
         See ``Sampler``.
 
     Notes

@@ -38,14 +38,12 @@ class MMSB(Sampler):
 
     Attributes
     ----------
-    memberships_ : (n, K) array of 0/1
-        Of the best sweep.
     affinities_ : (K, K) array
         eta: link probability of each pair of roles, its mean given the roles.
-    n_communities_ : int
     trace_ : dict of (n_chains, n_sweeps) arrays
         ``log_posterior`` and ``n_communities`` after each sweep.
-    objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_, labels_in_
+    memberships_, n_communities_, objective_, history_, n_iter_, sweep_seconds_, n_burned_, diagnostics_, link_,
+    labels_in_
         See ``Sampler``.
     n_roles_ : int
         K as given or chosen; ``n_communities_`` counts the roles that some node plays more often than 1/K.

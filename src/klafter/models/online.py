@@ -89,8 +89,8 @@ class Growing(NetworkModel):
         """
         graph = getattr(self, "graph_", None)
         if graph is None:
-            empty = Graph(sp.csr_array((0, 0)), labels=[])
-            return self.fit(change_graph(empty, _listed(links), add=self.family == "poisson").graph, callback=callback)
+            empty, pairs = Graph(sp.csr_array((0, 0)), labels=[]), getattr(links, "tolist", lambda: list(links))()
+            return self.fit(change_graph(empty, pairs, add=self.family == "poisson").graph, callback=callback)
         if self.n_communities_ and not graph.n_links:  # no search finds communities without a link
             raise ValueError(
                 "The links of this model stayed on the cluster, so there is nothing to add to. "
@@ -125,10 +125,6 @@ class Growing(NetworkModel):
         from klafter.search.sparse.fit import Settings
 
         return Settings(**{name: getattr(self, name) for name in Settings._fields})
-
-
-def _listed(links: Any) -> list[Any]:
-    return links.tolist() if isinstance(links, np.ndarray) else list(links)
 
 
 def _refit(model: Any, graph: Graph, callback: Callback | None) -> None:

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.draws import Draw
 from klafter.core.responses import RESPONSES, Response
 from klafter.graph import Graph
+from klafter.graph.units import list_links
 from klafter.models.checks import check_count
-from klafter.models.interop.exports import Exports
+from klafter.models.interop.exports import Exports, links_frame
 from klafter.models.interop.placement import are_rows_of_nodes, score_newcomers
-from klafter.models.interop.tables import links_frame
 from klafter.models.results.levels import Packed
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import STEADY, Blend, Expert, Weights, fit_expert
@@ -250,9 +250,7 @@ class Predictions(Exports):
         """
         check_is_fitted(self, "draws_")
         n = check_count(n, "surprising_links")
-        links = self.graph_.links.tocoo()
-        keep = np.ones(links.nnz, bool) if self.graph_.directed else links.row < links.col
-        pairs = np.column_stack([links.row[keep], links.col[keep]]).astype(np.int64)
+        pairs, _ = list_links(self.graph_)
         p = self._probability(pairs)
         order = np.argsort(p, kind="stable")[:n]
         return [

@@ -82,7 +82,9 @@ class Sampler(Sampled):
         How often the draws have each membership, their communities matched to those of ``memberships_`` by overlap.
     n_communities_posterior_ : dict of arrays ``n_communities`` and ``probability``
         How often the sweeps after the burn-in have so many communities; see ``n_communities_interval``.
-    memberships_, affinities_, n_communities_, history_, labels_in_
+    memberships_, affinities_, n_communities_
+        Of the best sweep.
+    history_, labels_in_
         As in ``KLafter``.
     objective_ : float
         Minus the highest log posterior (EPM: log likelihood).

@@ -19,19 +19,7 @@ if TYPE_CHECKING:
     )
     from klafter.report.html import report
 
-_HOMES = {
-    "report": "html",
-    "Facts": "facts",
-    "gather": "facts",
-    "plot_adjacency": "figures",
-    "plot_affinities": "figures",
-    "plot_history": "figures",
-    "plot_levels": "figures",
-    "plot_memberships": "figures",
-    "plot_network": "figures",
-    "plot_path": "figures",
-    "plot_roc": "figures",
-}
+_HOMES = {"report": "html", "Facts": "facts", "gather": "facts"}  # others are figures
 __all__ = [
     "Facts",
     "gather",
@@ -48,8 +36,8 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'figures')}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -176,6 +176,7 @@ def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = (), p
     degree = np.asarray(links.sum(axis=1)).ravel()
     degree = degree + np.asarray(links.sum(axis=0)).ravel() if graph.directed else degree
     whole = z.nnz == 0 or bool((z.data == 1).all())
+    columns = {**({} if graph.kinds is None else {"kind": graph.kinds}), **graph.attributes}
     return Nodes(
         labels=[str(graph.label(i)) for i in range(graph.n_nodes)],
         degrees=degree.astype(int).tolist(),
@@ -183,14 +184,9 @@ def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = (), p
         weights=None if whole else rows(z, values=True),
         certainty=_certainty(z, proba),
         first={graph.index(c.node): (c.community, round(c.probability, 4)) for c in choices},
-        attributes={name: _coded(column) for name, column in _columns(graph).items()},
+        attributes={name: _coded(column) for name, column in columns.items()},
         second=None if graph.second_kind is None else graph.second_kind.astype(int).tolist(),
     )
-
-
-def _columns(graph) -> dict:
-    """The attributes, and the kinds of nodes where there are two."""
-    return dict(graph.attributes) if graph.kinds is None else {"kind": graph.kinds, **graph.attributes}
 
 
 def _certainty(z: sparse.csr_array, proba) -> list[list[int]] | None:

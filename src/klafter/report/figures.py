@@ -14,10 +14,10 @@ from klafter.models.results.cover import as_cover, entries, pattern, sizes
 from klafter.models.results.names import name_communities
 from klafter.report.fit import runs
 from klafter.report.held_out import score_predictor
+from klafter.report.levels import level_tree
 from klafter.report.matrices import community_order, probabilities
 from klafter.report.network import draw_network
 from klafter.report.palette import COLOURS, NOBODY, community_colours
-from klafter.report.tree import level_tree
 
 DRAWN = 3_000  # nodes of a figure that shows each of them
 

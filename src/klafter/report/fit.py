@@ -78,13 +78,8 @@ def counts(model) -> list[Count]:
 
 def parameters(model) -> list[tuple[str, str]]:
     """Every constructor parameter, as text."""
-    given = model.get_params(deep=False)
-    return [(name, _show(value)) for name, value in given.items()]
-
-
-def _show(value) -> str:
-    text = repr(value)
-    return text if len(text) <= 120 else text[:117] + "..."
+    texts = {name: repr(value) for name, value in model.get_params(deep=False).items()}
+    return [(name, text if len(text) <= 120 else text[:117] + "...") for name, text in texts.items()]
 
 
 @dataclass(frozen=True)

@@ -43,12 +43,12 @@ class Groups:
     circles: Circles
 
 
-def group_communities(graph: Graph, z: sparse.csr_array, random_state: int = 0) -> Groups | None:
+def group_communities(graph: Graph, z: sparse.csr_array) -> Groups | None:
     """The communities in groups; None for few communities, or where they do not part into groups."""
     if z.shape[1] < MANY:
         return None
     member = pattern(z)
-    parts = _parts(graph, member, random_state)
+    parts = _parts(graph, member)
     if not 1 < len(parts) <= z.shape[1] // 3:
         return None
     of = np.zeros(z.shape[1], dtype=int)
@@ -58,7 +58,7 @@ def group_communities(graph: Graph, z: sparse.csr_array, random_state: int = 0) 
     return Groups([_group(graph, member, part) for part in parts], draw_circles(graph, whole))
 
 
-def _parts(graph: Graph, member: sparse.csr_array, random_state: int) -> list[list[int]]:
+def _parts(graph: Graph, member: sparse.csr_array) -> list[list[int]]:
     """Communities by group, by Louvain's method on what they share: links, and members five times."""
     import networkx as nx
 
@@ -72,7 +72,7 @@ def _parts(graph: Graph, member: sparse.csr_array, random_state: int) -> list[li
         for t in np.argsort(-weight, kind="stable")[:CLOSE].tolist():
             if weight[t] > 0:
                 net.add_edge(k, int(others[t]), weight=float(weight[t]))
-    found = nx.community.louvain_communities(net, seed=random_state)
+    found = nx.community.louvain_communities(net, seed=0)
     parts = [sorted(part, key=lambda k: (-size[k], k)) for part in found]
     return sorted(parts, key=lambda part: (-len(part), part[0]))
 

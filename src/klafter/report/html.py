@@ -1,4 +1,14 @@
-"""The report: one page that opens from disk and loads nothing from any network."""
+"""The report: one page that opens from disk and loads nothing from any network.
+
+Its JavaScript modules become one script, since a page opened from disk may not import other files. Modules have only
+imports of the form
+
+    import { name, other } from "./module.js";
+
+each on a line of its own, and export only by writing ``export`` before a declaration. The script is the text of all
+modules, each after those it imports, without the import lines and the words ``export``. The modules then share one
+scope, so no two may declare the same name at their top level, and imports may not go in a circle.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +16,7 @@ import base64
 import dataclasses
 import json
 import math
+import re
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -13,9 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from klafter.graph.writing import check_place, write_text
-from klafter.report.bundle import bundle
 from klafter.report.facts import Facts, gather
 from klafter.report.network import MEMBERS
+
+IMPORT = re.compile(r'^import \{ ([\w$, ]+) \} from "\./(\w+\.js)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:const|let|function|class)\b)", re.MULTILINE)
 
 
 def report(model, path, *, held=None, title: str | None = None) -> Path:
@@ -42,7 +55,8 @@ def report(model, path, *, held=None, title: str | None = None) -> Path:
     'karate.html'
     """
     check_page(path)
-    return write_page(render(gather(model, held, title)), path)
+    write_text(path, render(gather(model, held, title)))
+    return Path(path)
 
 
 def check_page(path) -> None:
@@ -71,24 +85,19 @@ def render(facts: Facts) -> str:
 
 def as_json(facts: Facts) -> str:
     """The facts as JSON that is safe inside a script element, whatever labels hold."""
-    plain = _plain(_for_page(facts))
+    short = [
+        dataclasses.replace(c, members=c.members[:MEMBERS], tightness=[], shared_with=c.shared_with[:12])
+        for c in facts.communities
+    ]  # what the page does not show is left out, so that a large graph makes a small page
+    plain = _plain(dataclasses.replace(facts, communities=short))
     text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
-def _for_page(facts: Facts) -> Facts:
-    """Without what the page does not show, so that a large graph makes a small page."""
-    short = [
-        dataclasses.replace(c, members=c.members[:MEMBERS], tightness=[], shared_with=c.shared_with[:12])
-        for c in facts.communities
-    ]
-    return dataclasses.replace(facts, communities=short)
-
-
 def _plain(value):
-    """Dataclasses, arrays and numbers as JSON knows them; six digits are enough to look at."""
+    """Dataclasses, arrays and numbers as JSON knows them: booleans eight to a byte, numbers with six digits."""
     if isinstance(value, float):
         return _short(value)
     if isinstance(value, (list, tuple)):
@@ -96,17 +105,13 @@ def _plain(value):
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return base64.b64encode(_bytes(value)).decode("ascii")
+        packed = np.packbits(value) if value.dtype == bool else value.astype(np.uint8)
+        return base64.b64encode(packed.tobytes()).decode("ascii")
     if isinstance(value, np.generic):
         return _plain(value.item())
     if dataclasses.is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     return value
-
-
-def _bytes(array: np.ndarray) -> bytes:
-    """Booleans eight to a byte, the rest as they are."""
-    return (np.packbits(array) if array.dtype == bool else array.astype(np.uint8)).tobytes()
 
 
 def _short(number: float) -> float | int | None:
@@ -117,7 +122,21 @@ def _short(number: float) -> float | int | None:
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
 
 
-def write_page(text: str, path) -> Path:
-    """Write a page in one go: a reader finds the old one or the new one, never a part."""
-    write_text(path, text)
-    return Path(path)
+def bundle(folder, first: str = "main.js") -> str:
+    """One script that does what the module ``first`` and all it imports do."""
+    texts: dict[str, str] = {}
+    _read_in_order(folder, first, texts, ())
+    return "\n".join(EXPORT.sub("", IMPORT.sub("", text)) for text in texts.values())
+
+
+def _read_in_order(folder, name: str, texts: dict[str, str], importers: tuple[str, ...]) -> None:
+    """Add a module to ``texts``, after everything it imports."""
+    text = (folder / name).read_text(encoding="utf-8")
+    importers = (*importers, name)
+    for _, needed in IMPORT.findall(text):
+        if needed in importers:
+            circle = " imports ".join([*importers[importers.index(needed) :], needed])
+            raise ValueError(f"{circle}: move what they share to a module of its own.")
+        if needed not in texts:
+            _read_in_order(folder, needed, texts, importers)
+    texts[name] = text

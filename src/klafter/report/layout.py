@@ -58,13 +58,9 @@ def _unit(x: np.ndarray) -> np.ndarray:
     """Centred, turned so that it fills a drawing that is wider than high, half of the nodes within 0.5."""
     x = _drawn_in(x - np.median(x, axis=0))
     x = x @ min(TURNS, key=lambda turn: max(np.ptp(x @ turn, axis=0) / SHAPE))
-    x = x * max(FLIPS, key=lambda flip: _free_corner(x * flip))
+    # the corner below on the right, where the page has its buttons, is the one farthest from all nodes
+    x = x * max(FLIPS, key=lambda flip: np.linalg.norm(x * flip - (x * flip).max(axis=0), axis=1).min())
     return x / max(2 * float(np.median(np.linalg.norm(x, axis=1))), 1e-9)
-
-
-def _free_corner(x: np.ndarray) -> float:
-    """Distance of the nearest node to the corner below on the right, where the page has its buttons."""
-    return float(np.linalg.norm(x - x.max(axis=0), axis=1).min())
 
 
 def _drawn_in(x: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ class Matrices:
     order: list[int]
     first: list[int]  # community that places each row, -1 for none
     observed: np.ndarray  # uint8 (n, n): 0 no link, 255 the largest value
-    hidden: np.ndarray  # bool (n, n)
+    hidden: np.ndarray  # bool (n, n), also of pairs that are no dyads
     predicted: np.ndarray  # uint8 (n, n): probability times 255
 
 
@@ -30,20 +30,16 @@ def matrices(model, z: sparse.csr_array) -> Matrices | None:
     if graph.n_nodes > LIMIT:
         return None
     order, first = community_order(z)
-    links = np.abs(graph.links.toarray())[np.ix_(order, order)]
+    links, unseen = np.abs(graph.links.toarray())[np.ix_(order, order)], graph.hidden.toarray().astype(bool)
+    if graph.second_kind is not None:
+        unseen |= graph.second_kind[:, None] == graph.second_kind
     return Matrices(
         order.tolist(),
         first[order].tolist(),
         np.round(255 * np.sqrt(links / max(links.max(initial=0.0), 1e-300))).astype(np.uint8),
-        _unseen(graph)[np.ix_(order, order)],
+        unseen[np.ix_(order, order)],
         np.round(255 * probabilities(model)).astype(np.uint8)[np.ix_(order, order)],
     )
-
-
-def _unseen(graph) -> np.ndarray:
-    """Dyads that nobody observed, and pairs that are none."""
-    hidden = graph.hidden.toarray().astype(bool)
-    return hidden if graph.second_kind is None else hidden | (graph.second_kind[:, None] == graph.second_kind)
 
 
 def community_order(z: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:

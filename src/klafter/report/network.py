@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
+from klafter.graph.units import list_links
 from klafter.models.results.cover import as_cover, pattern, rows, sizes
 from klafter.report.communities import Community
 from klafter.report.layout import force_layout, separate, spacing
@@ -19,6 +20,7 @@ LINKS = 40_000  # drawn at most
 STRONG = 4_000  # drawn while nothing is chosen: more hide each other
 COMMUNITIES = 300  # drawn at most in the network of communities
 MEMBERS = 100  # drawn at most inside one community
+CLOSEST = 4  # other communities that each is connected with
 UNIT = 500  # of a file for other programs to one of the page: they count in pixels
 INNER = 300_000  # links drawn at most inside all communities together
 
@@ -63,7 +65,7 @@ def draw_network(graph: Graph, z: sparse.csr_array) -> Network:
     links = pattern(graph.links)
     degree = np.asarray(links.maximum(links.T).sum(axis=1)).ravel()
     radius = 0.16 + 0.16 * np.sqrt(degree / max(degree.max(initial=0), 1))
-    pairs = link_pairs(graph)
+    pairs = list_links(graph)[0]
     strong = len(pairs)
     if len(pairs) > STRONG:
         pairs, strong = pairs[strongest_first(graph, pairs)], STRONG
@@ -124,13 +126,6 @@ def _place_parked(place: np.ndarray, radius: np.ndarray, alone: np.ndarray) -> t
     return found, sizes
 
 
-def link_pairs(graph: Graph) -> np.ndarray:
-    """Rows of both ends of each link, undirected ones once."""
-    links = sparse.coo_array(graph.links)
-    keep = np.ones(links.nnz, bool) if graph.directed else links.row < links.col
-    return np.column_stack([links.row[keep], links.col[keep]])
-
-
 def draw_overview(graph: Graph, z: sparse.csr_array, communities: list[Community]) -> Overview:
     """The largest communities and what connects them."""
     size = sizes(z)
@@ -157,14 +152,14 @@ def place_circles(size: np.ndarray, connections: np.ndarray) -> tuple[np.ndarray
     return _place(force_layout(sparse.csr_array(near), sparse.csr_array((n, 0))), radius)
 
 
-def closest(graph: Graph, z: sparse.csr_array, most: int = 4) -> np.ndarray:
-    """Rows (community, community, links, shared members): for each community the ``most`` it is closest to."""
+def closest(graph: Graph, z: sparse.csr_array) -> np.ndarray:
+    """Rows (community, community, links, shared members): for each community those it is closest to."""
     links = (z.T @ pattern(graph.links) @ z).toarray()
     links = links + links.T if graph.directed else links
     shared = (z.T @ z).toarray()
     closeness = (links + 5 * shared) / np.sqrt(np.outer(*(2 * [np.maximum(sizes(z), 1)])))
     np.fill_diagonal(closeness, 0)
-    best = np.argsort(-closeness, axis=1, kind="stable")[:, :most]
+    best = np.argsort(-closeness, axis=1, kind="stable")[:, :CLOSEST]
     pairs = {(min(k, m), max(k, m)) for k, row in enumerate(best.tolist()) for m in row if closeness[k, m] > 0}
     rows = [(k, m, int(links[k, m]), int(shared[k, m])) for k, m in sorted(pairs)]
     return np.array(rows, dtype=int).reshape(-1, 4)
@@ -191,7 +186,7 @@ def _lay_out_members(n: int, links: list[int]) -> Members:
 def _inner_links(graph: Graph, communities: list[Community]) -> dict[int, list[int]]:
     """Links among the tightest members of each community, by their positions there."""
     position = _positions(communities, graph.n_nodes)
-    pairs = link_pairs(graph)
+    pairs = list_links(graph)[0]
     blocks = [_inner_block(position, pairs[a : a + 200_000]) for a in range(0, len(pairs), 200_000)]
     rows = np.concatenate([np.zeros((0, 3), int), *blocks])
     tight = np.argsort(rows[:, 1:].max(axis=1), kind="stable")[:INNER]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klafter.graph.units import list_links
 from klafter.prediction.explain import explain
 from klafter.report.communities import Community
-from klafter.report.network import link_pairs
 
 PARTS = 6  # of an explanation, the last of them all the rest
 BUDGET = 1_500_000  # dyads times draws that are looked at
@@ -57,7 +57,7 @@ def surprising_links(model, n: int = 20) -> Suggestions:
     graph, most = model.graph_, BUDGET // len(model.draws_)
     if graph.n_links <= min(most, FEW):
         return Suggestions(_explained(model, model.surprising_links(n)), None)
-    pairs = link_pairs(graph).astype(np.int64)
+    pairs = list_links(graph)[0]
     if len(pairs) <= most:
         return _pick(model, pairs, 1.0, n, None)
     some = pairs[np.sort(np.random.default_rng(0).choice(len(pairs), most, replace=False))]

@@ -48,18 +48,9 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class EPMEngine:
-    """The chain of the edge partition model.
+    """The chain of the edge partition model, with the parameters of ``models.EPM``.
 
-    Parameters
-    ----------
-    family : {"bernoulli", "poisson"}
-        Links of 0 and 1, or counts.
-    n_communities : int
-        Truncation K of the gamma process, an upper bound on the number of communities.
-    shape_prior, rate_prior : (shape, rate)
-        Gamma priors of a_i and c_i.
-    hyper_prior : (shape, rate)
-        Gamma prior of e, g_0, c_0 and xi.
+    Gamma priors are (shape, rate): ``shape_prior`` of a_i, ``rate_prior`` of c_i, ``hyper_prior`` of e, g_0, c_0, xi.
     """
 
     family: str = "bernoulli"

@@ -40,20 +40,10 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class IRMEngine:
-    """The chain of the infinite relational model.
+    """The chain of the infinite relational model, with the parameters of ``models.IRM``.
 
-    Parameters
-    ----------
-    family : {"bernoulli", "poisson"}
-        Links of 0 and 1, or counts.
-    prior : (a, b)
-        Beta(a, b) of a block's link probability, or Gamma(a, rate b) of its link rate.
-    concentration : float, optional
-        alpha of the Chinese restaurant process; sampled when None.
-    concentration_prior : (shape, rate)
-        Gamma prior of alpha.
-    n_sweeps, n_moves, n_scans : int
-        Gibbs sweeps and split-merge moves in a step; restricted scans that prepare a move.
+    ``prior`` is its ``link_prior``, ``concentration_prior`` (shape, rate) of alpha, drawn when none is given. A step
+    has ``n_sweeps`` Gibbs sweeps and ``n_moves`` split-merge moves, each prepared by ``n_scans`` restricted scans.
     """
 
     family: str = "bernoulli"

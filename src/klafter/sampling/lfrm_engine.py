@@ -40,24 +40,10 @@ class LFRMState(NamedTuple):
 
 @dataclass(frozen=True)
 class LFRMEngine:
-    """The chain of the latent feature relational model.
+    """The chain of the latent feature relational model, with the parameters of ``models.LFRM``.
 
-    Parameters
-    ----------
-    family : {"bernoulli", "poisson", "gaussian"}
-    prior : {"buffet", "counts"}
-        Of memberships: the Indian buffet's, or the one that learns how many communities a node holds.
-    penalty : float
-        -log alpha, at the start when learned; of learned counts, the price of one more community.
-    sociality : bool
-    weight_scale, offdiagonal_scale : float
-        Standard deviations of W, or where their priors have their weight.
-    learn : bool
-        Whether alpha and the scales are drawn too.
-    start : {"random", "irm", "klafter"}
-        Ten random communities; the blocks of a short IRM chain; the optimum of a short K-LAFTER descent.
-    unit : float
-        Unit in which link values were measured; draws undo it.
+    ``penalty`` and the scales are those at the start when they are learned, ``unit`` is the unit in which link values
+    were measured; draws undo it.
     """
 
     family: str = "bernoulli"

@@ -38,18 +38,9 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class MMSBEngine:
-    """The chain of the mixed membership blockmodel.
+    """The chain of the mixed membership blockmodel, with the parameters of ``models.MMSB``.
 
-    Parameters
-    ----------
-    n_communities : int
-        Number of roles K.
-    alpha : float, optional
-        Dirichlet parameter of the proportions; sampled when None.
-    alpha_prior : (shape, rate)
-        Gamma prior of alpha.
-    prior : (c1, c0)
-        Beta prior of a link between two roles.
+    ``prior`` is its ``link_prior``, ``alpha_prior`` is (shape, rate) of alpha, drawn when none is given.
     """
 
     n_communities: int = 10

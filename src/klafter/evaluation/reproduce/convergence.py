@@ -11,8 +11,8 @@ from klafter.datasets import load_dataset
 from klafter.evaluation.comparison import mean_and_error
 from klafter.evaluation.reproduce.curves import posterior
 from klafter.evaluation.reproduce.published import ITERATIONS, NETWORKS
-from klafter.evaluation.reproduce.table1 import RESULTS, _path
-from klafter.evaluation.saved import write_json
+from klafter.evaluation.reproduce.table1 import RESULTS, result_path
+from klafter.graph.writing import write_json
 from klafter.models import PaperKLafter
 from klafter.search.dense import engine as dense
 from klafter.search.starts import neighbourhoods
@@ -33,20 +33,8 @@ def convergence(
 ) -> dict:
     """Count iterations to convergence on the whole networks and save them as ``convergence.json``.
 
-    Parameters
-    ----------
-    quick : bool
-        One start of each kind and few iterations of the paper's algorithm.
-    results : path
-        Folder of the results.
-    networks : sequence of str
-    starts : int, optional
-        Random starts of each kind: five, one when quick.
-    max_iter, paper_max_iter : int, optional
-        Most iterations of K-LAFTER and of the paper's algorithm.
-    data_home : path, optional
-    callback : callable, optional
-        Called with each row; returning True ends with what there is.
+    There are ``starts`` random starts of each kind; ``max_iter`` and ``paper_max_iter`` are the most iterations of
+    K-LAFTER and of the paper's algorithm.
 
     Returns
     -------
@@ -67,7 +55,7 @@ def convergence(
         if callback is not None and callback(rows[-1]):
             break
     content = {"quick": quick, "claims": ITERATIONS, "rows": rows}
-    write_json(_path(results, "convergence", quick), content)
+    write_json(result_path(results, "convergence", quick), content)
     return content
 
 

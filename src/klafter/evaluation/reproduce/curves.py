@@ -79,13 +79,13 @@ def posterior(train: Graph) -> Problem:
     return make_problem(train, FAMILIES["bernoulli"].law(), make_priors(0.0, 1.0, **SCALES))
 
 
-def klafter_steps(train: Graph, rng, n_smooth: int, n_restarts: int = RESTARTS) -> Iterator:
+def klafter_steps(train: Graph, rng, n_smooth: int) -> Iterator:
     """Restarts of K-LAFTER side by side, a step is one of all: births, flips and weights, then sweeps.
 
     As in ``KLafter`` they grow to a richer state than the optimum, and every second one sweeps without sociality; the
     optimum itself, which predictions do not need, is not looked for.
     """
-    problem, rngs = posterior(train), rng.spawn(n_restarts)
+    problem, rngs = posterior(train), rng.spawn(RESTARTS)
     with ThreadPoolExecutor(THREADS) as pool:
 
         def each(step, states):
@@ -104,12 +104,12 @@ def klafter_steps(train: Graph, rng, n_smooth: int, n_restarts: int = RESTARTS) 
             yield "smoothing", [chain.state for _, chain in chains]
 
 
-def lfrm_steps(train: Graph, rng, n_sweeps: int, n_communities: int = START) -> Iterator:
+def lfrm_steps(train: Graph, rng, n_sweeps: int) -> Iterator:
     """LFRM-MCMC from random memberships: the same model, sampled."""
     problem = posterior(train)
-    state = add_communities(dense.init(problem, rng), rng.random((n_communities, train.n_nodes)) < 0.1, 0.0)
-    w = rng.normal(0.0, SCALES["offdiagonal_scale"], (n_communities, n_communities))
-    np.fill_diagonal(w, rng.normal(0.0, SCALES["weight_scale"], n_communities))
+    state = add_communities(dense.init(problem, rng), rng.random((START, train.n_nodes)) < 0.1, 0.0)
+    w = rng.normal(0.0, SCALES["offdiagonal_scale"], (START, START))
+    np.fill_diagonal(w, rng.normal(0.0, SCALES["weight_scale"], START))
     state = state._replace(w=w if train.directed else np.triu(w) + np.triu(w, 1).T)
     yield "start", state
     chain = lfrm.start(problem, state)
@@ -118,9 +118,9 @@ def lfrm_steps(train: Graph, rng, n_sweeps: int, n_communities: int = START) -> 
         yield "sweep", chain.state
 
 
-def paper_steps(train: Graph, rng, n_iterations: int, penalty: float = 0.5) -> Iterator:
+def paper_steps(train: Graph, rng, n_iterations: int) -> Iterator:
     """The paper's algorithm."""
-    price = penalty if train.directed else penalty / 2
+    price = 0.5 if train.directed else 0.25  # the paper sums over ordered pairs
     problem = make_problem(train, FAMILIES["bernoulli"].law(), make_priors(price, 0.0), offset=False, sociality=False)
     state = paper.init(problem, rng, START, 1.0)
     yield "search", state

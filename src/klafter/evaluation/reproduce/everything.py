@@ -1,17 +1,22 @@
-"""All of the paper's tables and figures, and the page."""
+"""All of the paper's tables and figures, and the page about them, written from saved results and nothing else."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 from klafter.evaluation.baselines import BASELINES
+from klafter.evaluation.reproduce import sections
 from klafter.evaluation.reproduce.convergence import convergence
 from klafter.evaluation.reproduce.figure1 import FULL, figure1
-from klafter.evaluation.reproduce.page import page
 from klafter.evaluation.reproduce.published import NETWORKS
 from klafter.evaluation.reproduce.systems import SYSTEMS
-from klafter.evaluation.reproduce.table1 import LEVELS, RESULTS, n_tasks, table1
+from klafter.evaluation.reproduce.table1 import LEVELS, RESULTS, n_tasks, result_path, table1
 from klafter.evaluation.reproduce.table2 import table2
+from klafter.graph.writing import write_text
+
+PARTS = ("table1", "figure1", "table2", "convergence")
 
 
 def everything(
@@ -25,24 +30,7 @@ def everything(
 ) -> dict:
     """Measure Table 1, Figure 1, Table 2 and the convergence claims, and write the page about them.
 
-    Parameters
-    ----------
-    quick : bool
-        One split and short chains, minutes rather than hours; files are named ``*_quick.json``.
-    results : path
-        Folder of the results.
-    document : path, optional
-        Where the page goes, ``docs/reproduction.md`` for example; None writes none.
-    data_home : path, optional
-        Folder of the data files.
-    n_jobs : int, optional
-        Chains and restarts side by side in Tables 1 and 2; what is timed in Figure 1 runs alone.
-    callback : callable, optional
-        Called with every run, curve and row as it is measured; returning True goes on to the next part.
-
-    Returns
-    -------
-    dict of the four results
+    ``document`` is where the page goes, ``docs/reproduction.md`` for example; None writes none.
     """
     shared = {"data_home": data_home, "callback": callback}
     content = {
@@ -54,6 +42,27 @@ def everything(
     if document is not None:
         page(results, document, quick=quick)
     return content
+
+
+def page(results=RESULTS, document=None, *, quick: bool = False) -> str:
+    """What reproduces, what does not, and why, in Markdown; written to a file if ``document`` names one.
+
+    Parts whose results are not saved are named as missing.
+    """
+    parts = [sections.opening(quick)]
+    for name in PARTS:
+        path = result_path(results, name, quick)
+        if path.exists():
+            parts.append(getattr(sections, name)(json.loads(path.read_text(encoding="utf-8"))))
+        else:
+            command = f"klafter reproduce {name}{' --quick' if quick else ''}"
+            parts.append(f"## {sections.HEADINGS[name]}\n\nNot measured yet: run `{command}`.")
+    parts.append(sections.REASONS)
+    text = "\n\n".join(part.strip() for part in parts) + "\n"
+    if document is not None:
+        Path(document).parent.mkdir(parents=True, exist_ok=True)
+        write_text(document, text)
+    return text
 
 
 def n_records(part: str, quick: bool = False) -> int:

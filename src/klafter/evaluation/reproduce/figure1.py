@@ -9,9 +9,9 @@ import numpy as np
 from klafter.datasets import load_dataset
 from klafter.evaluation.comparison import mean_and_error
 from klafter.evaluation.reproduce import curves
-from klafter.evaluation.reproduce.table1 import RESULTS, _path
-from klafter.evaluation.saved import write_json
+from klafter.evaluation.reproduce.table1 import RESULTS, result_path
 from klafter.graph import split_dyads
+from klafter.graph.writing import write_json
 
 FULL = {"LFRM-MCMC": 1000, "K-LAFTER, paper": 30, "K-LAFTER": 240}
 QUICK = {"LFRM-MCMC": 100, "K-LAFTER, paper": 3, "K-LAFTER": 60}
@@ -29,21 +29,7 @@ def figure1(
 ) -> dict:
     """Measure the curves of Figure 1 on clean splits and save them as ``figure1.json``.
 
-    Parameters
-    ----------
-    quick : bool
-        One split and short runs.
-    results : path
-        Folder of the results.
-    network : str
-        A data set by name; the paper shows Protein230.
-    splits : int, optional
-        Default five, one when quick.
-    steps : dict, optional
-        Sweeps of LFRM-MCMC, iterations of the paper's algorithm, and smoothing sweeps of K-LAFTER.
-    data_home : path, optional
-    callback : callable, optional
-        Called with each curve; returning True ends with what there is.
+    ``steps`` are sweeps of LFRM-MCMC, iterations of the paper's algorithm, and smoothing sweeps of K-LAFTER.
 
     Returns
     -------
@@ -61,7 +47,7 @@ def figure1(
         if callback is not None and callback(curve):
             break
     content = {"quick": quick, "network": network, "steps": steps, "summary": summary(found), "curves": found}
-    write_json(_path(results, "figure1", quick), content)
+    write_json(result_path(results, "figure1", quick), content)
     return content
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from klafter.evaluation.comparison import with_error
+from klafter.evaluation.comparison import markdown_table, with_error
 from klafter.evaluation.protocols import PROTOCOL_NAMES
 from klafter.evaluation.reproduce.curves import RESTARTS, THREADS
-from klafter.evaluation.reproduce.namesakes import matched
 from klafter.evaluation.reproduce.published import ITERATIONS, NETWORKS, TABLE1, TABLE2, TITLES
+from klafter.evaluation.reproduce.table2 import matched
 from klafter.evaluation.reproduce.verdicts import against_siblings, mean_row, networks_of
 
 CLAIMED = 2.0  # standard errors of a paired difference that a claim needs
@@ -45,12 +45,6 @@ def opening(quick: bool) -> str:
     )
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table whose first column is text."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def number(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
@@ -72,7 +66,8 @@ def table1(content: dict) -> str:
         parts += _refusals(tables) + _symmetrised(tables) + _kept(tables)
         if protocol == "clean" and fraction == 0.2:
             parts.append(_verdict(tables))
-    parts.append("### As published\n\n" + _published_table())
+    rows = [[system, *map(number, row)] for system, row in TABLE1.items()]
+    parts.append("### As published\n\n" + markdown_table(["AUC", *(TITLES[name] for name in NETWORKS)], rows))
     parts.append("Settings: " + "; ".join(f"`{settings}`" for settings in content["settings"].values()) + ".")
     return "\n\n".join(parts)
 
@@ -86,7 +81,7 @@ def _auc_table(tables: list[dict]) -> str:
     for system in systems:
         cells = [error_of(by_place.get((name, system), {}), "roc_auc") for name in names]
         rows.append([system, *cells, number(mean_row(tables, system))])
-    return table(["AUC", *(TITLES.get(name, name) for name in names), "mean"], rows)
+    return markdown_table(["AUC", *(TITLES.get(name, name) for name in names), "mean"], rows)
 
 
 def _refusals(tables: list[dict]) -> list[str]:
@@ -112,11 +107,6 @@ def _kept(tables: list[dict]) -> list[str]:
     counts = [(TITLES.get(t["network"], t["network"]), t["kept"]) for t in tables if "kept" in t]
     told = ", ".join(f"{name} {kept['kept']:.1f} of {kept['drawn']}" for name, kept in counts)
     return [f"Links that were drawn but stay visible, as a node would lose all: {told}."] if told else []
-
-
-def _published_table() -> str:
-    rows = [[system, *map(number, row)] for system, row in TABLE1.items()]
-    return table(["AUC", *(TITLES[name] for name in NETWORKS)], rows)
 
 
 def _verdict(tables: list[dict]) -> str:
@@ -175,7 +165,9 @@ def figure1(content: dict) -> str:
     reach = "seconds to LFRM-MCMC's final AUC"
     header = ["method", "final AUC", "seconds", "CPU seconds", f"{reach}, means over splits", f"CPU {reach}, likewise"]
     header += [f"{reach}, split by split", "splits"]
-    return "\n\n".join([f"## {HEADINGS['figure1']}", _figure_text(content), table(header, rows), _ratio(content)])
+    return "\n\n".join(
+        [f"## {HEADINGS['figure1']}", _figure_text(content), markdown_table(header, rows), _ratio(content)]
+    )
 
 
 def _figure_text(content: dict) -> str:
@@ -215,7 +207,7 @@ def table2(content: dict, most: int = 12) -> str:
             f"## {HEADINGS['table2']}",
             f"`{content['settings']}` finds {content['n_communities']} communities; {content['unassigned']} of 234 "
             "authors are in none. The small dense ones come first; authors in bold are in several communities.",
-            table(["authors", "size", "density"], rows),
+            markdown_table(["authors", "size", "density"], rows),
             f"The paper prints, with names given by hand: {paper}.",
             _namesakes(content["communities"]),
         ]
@@ -229,7 +221,7 @@ def _namesakes(communities: list[dict]) -> str:
         for row in matched(TABLE2, communities)
     ]
     header = ["the paper's community", "authors", "of them in a community here", "most of them in one"]
-    return table(header, rows)
+    return markdown_table(header, rows)
 
 
 def convergence(content: dict) -> str:
@@ -251,6 +243,6 @@ def convergence(content: dict) -> str:
             f"## {HEADINGS['convergence']}",
             f"The paper says: {claims}, on all networks. Iterations that still lowered the objective by a ten "
             "thousandth or more:",
-            table(["network", "algorithm", "start", "iterations", "converged", "communities found"], rows),
+            markdown_table(["network", "algorithm", "start", "iterations", "converged", "communities found"], rows),
         ]
     )

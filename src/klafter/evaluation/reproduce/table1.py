@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 
 from klafter.datasets import load_dataset
 from klafter.evaluation.compare import compare
 from klafter.evaluation.reproduce.published import NETWORKS, published
-from klafter.evaluation.reproduce.symmetrised import Symmetrised
 from klafter.evaluation.reproduce.systems import SYSTEMS, systems
-from klafter.evaluation.saved import write_json
-from klafter.graph import Graph, split_dyads
+from klafter.graph import Graph, as_graph, split_dyads
 from klafter.graph.units import link_units
+from klafter.graph.writing import write_json
 
 RESULTS = "benchmarks/results"
 LEVELS = (0.0, 0.5)  # weights of the structural expert: to none, to all
@@ -34,24 +35,7 @@ def table1(
 ) -> dict:
     """Measure Table 1 and save it as ``table1.json``; single runs go to ``table1_runs.json`` as they are made.
 
-    Parameters
-    ----------
-    quick : bool
-        One split, short chains, one restart: to see that it works, not for claims.
-    results : path
-        Folder of the results.
-    networks, names : sequence of str
-        Networks and systems to run.
-    fractions : sequence of float
-        Shares hidden: the paper's text says 20%, its caption 50% for Lazega.
-    splits : int, optional
-        Default five, one when quick.
-    data_home : path, optional
-        Folder of the data files.
-    n_jobs : int, optional
-        Chains and restarts side by side.
-    callback : callable, optional
-        Called with every run; returning True ends the table with what there is.
+    ``names`` are systems, ``fractions`` shares hidden: the paper's text says 20%, its caption 50% for Lazega.
 
     Returns
     -------
@@ -77,7 +61,7 @@ def table1(
         able, refused, symmetrised = able_to_fit(contestants, split_dyads(graph, fraction, protocol)[0])
         found = compare(
             able, graph, protocol, splits, fraction,
-            structure=LEVELS, results=_path(results, "table1_runs", quick), callback=told,
+            structure=LEVELS, results=result_path(results, "table1_runs", quick), callback=told,
         )  # fmt: skip
         rows = [
             {**row, "published": published(row["model"], network), "aucs": list(found.values(row["model"]).values())}
@@ -87,10 +71,55 @@ def table1(
         if protocol == "clean":
             facts["kept"] = kept_by_guard(graph, fraction, splits)
         tables.append({"network": network, "protocol": protocol, "fraction": fraction, **facts})
-    content = {"quick": quick, "splits": splits, "missing": missing, "settings": _settings(contestants)}
+    settings = {name: " ".join(repr(model).split()) for name, model in contestants.items()}
+    content = {"quick": quick, "splits": splits, "missing": missing, "settings": settings}
     content["tables"] = tables
-    write_json(_path(results, "table1", quick), content)
+    write_json(result_path(results, "table1", quick), content)
     return content
+
+
+class Symmetrised(BaseEstimator):
+    """A model fitted to the symmetrised graph; a dyad is hidden where either direction is.
+
+    Parameters
+    ----------
+    estimator : model
+        The model of undirected graphs.
+    structure : float or "auto"
+        Weight of its structural expert.
+    random_state : int, optional
+        Its seed.
+
+    Examples
+    --------
+    >>> from klafter.models import EPM
+    >>> arcs = Graph(np.diag(np.ones(5), 1), directed=True)
+    >>> model = Symmetrised(EPM(n_communities=2, n_burn=5, n_draws=5, n_chains=1), random_state=0).fit(arcs)
+    >>> model.predict_proba([[0, 1], [1, 0]]).shape
+    (2,)
+    """
+
+    def __init__(self, estimator: Any, *, structure: float | str = 0.0, random_state: int | None = None):
+        self.estimator = estimator
+        self.structure = structure
+        self.random_state = random_state
+
+    def _ready(self) -> Any:
+        return clone(self.estimator).set_params(structure=self.structure, random_state=self.random_state)
+
+    def _check_parameters(self, graph: Graph) -> None:
+        self._ready()._check_parameters(graph.symmetrize())
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the model to the links in either direction."""
+        self.fitted_ = self._ready().fit(as_graph(X).symmetrize())
+        self.n_communities_ = self.fitted_.n_communities_
+        return self
+
+    def predict_proba(self, pairs: Any) -> np.ndarray:
+        """Probability that each pair is linked, the same in both directions."""
+        self.fitted_.set_params(structure=self.structure)
+        return np.asarray(self.fitted_.predict_proba(pairs))
 
 
 def able_to_fit(contestants: dict, train: Graph) -> tuple[dict, dict[str, str], list[str]]:
@@ -145,10 +174,6 @@ def n_tasks(quick: bool) -> int:
     return len(_tasks(NETWORKS, quick))
 
 
-def _settings(contestants: dict) -> dict[str, str]:
-    return {name: " ".join(repr(model).split()) for name, model in contestants.items()}
-
-
-def _path(results, name: str, quick: bool) -> Path:
+def result_path(results, name: str, quick: bool) -> Path:
     """Quick results never take the place of full ones."""
     return Path(results) / f"{name}{'_quick' if quick else ''}.json"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
 
 _CYRILLIC = "".join(map(chr, range(0x430, 0x460))) + "ґ"
 _GREEK = "".join(map(chr, range(0x3B1, 0x3CA))) + "άέήίόύώϊϋΐΰ"
@@ -46,13 +45,6 @@ _ENOUGH = 0.5  # of the words must fit
 _WORDS = 2  # speak for an encoding that is seldom
 
 
-class _Wide(NamedTuple):
-    """Two bytes a character; which ones are common says in which of these encodings a text is."""
-
-    encoding: str
-    is_common: Callable[[str], bool]
-
-
 def _lead(character: str, encoding: str) -> int:
     """The first byte of a character, 0 if the encoding does not have it."""
     try:
@@ -65,13 +57,14 @@ def _is_kana(character: str) -> bool:
     return "\u3040" <= character <= "\u30ff"
 
 
-_WIDE = (
-    _Wide("cp932", lambda c: _is_kana(c) or 0x88 <= _lead(c, "cp932") <= 0x98),
-    _Wide("cp949", lambda c: 0xB0 <= _lead(c, "euc_kr") <= 0xC8),
-    _Wide("euc_jp", lambda c: _is_kana(c) or 0xB0 <= _lead(c, "euc_jp") <= 0xCF),
-    _Wide("gb18030", lambda c: 0xB0 <= _lead(c, "gb2312") <= 0xD7),
-    _Wide("big5", lambda c: 0xA4 <= _lead(c, "big5") <= 0xC6),
-)
+# two bytes a character: which ones are common says in which of these encodings a text is
+_WIDE: dict[str, Callable[[str], bool]] = {
+    "cp932": lambda c: _is_kana(c) or 0x88 <= _lead(c, "cp932") <= 0x98,
+    "cp949": lambda c: 0xB0 <= _lead(c, "euc_kr") <= 0xC8,
+    "euc_jp": lambda c: _is_kana(c) or 0xB0 <= _lead(c, "euc_jp") <= 0xCF,
+    "gb18030": lambda c: 0xB0 <= _lead(c, "gb2312") <= 0xD7,
+    "big5": lambda c: 0xA4 <= _lead(c, "big5") <= 0xC6,
+}
 
 
 def likely_encoding(data: bytes) -> str:
@@ -97,10 +90,10 @@ def likely_encoding(data: bytes) -> str:
         enough = len(decoded[encoding]) >= _WORDS or encoding.startswith("cp125")
         if found > share and enough:
             best, share = encoding, found
-    for wide in _WIDE:
-        found = _common(sample, wide)
+    for encoding, is_common in _WIDE.items():
+        found = _share(sample, encoding, is_common)
         if found > share:
-            best, share = wide.encoding, found
+            best, share = encoding, found
     return best
 
 
@@ -132,13 +125,13 @@ def _fits(word: str, letters: frozenset[str], own_script: bool) -> bool:
     return all(c.isascii() or c in letters for c in word.lower())
 
 
-def _common(sample: bytes, wide: _Wide) -> float:
+def _share(sample: bytes, encoding: str, is_common: Callable[[str], bool]) -> float:
     """Which part of the characters beside ASCII is common in an encoding."""
     try:
-        characters = [c for c in sample.decode(wide.encoding) if not c.isascii()]
+        characters = [c for c in sample.decode(encoding) if not c.isascii()]
     except UnicodeDecodeError:
         return 0.0
-    return sum(map(wide.is_common, characters)) / len(characters) if characters else 0.0
+    return sum(map(is_common, characters)) / len(characters) if characters else 0.0
 
 
 def is_recoded(encoding: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -41,12 +43,37 @@ class EncodingError(GraphFileError):
 
     likely: str = "cp1252"
 
-    @classmethod
-    def of(cls, path: str | Path, line: int | None, found: str, encoding: str, data: bytes) -> Self:
-        """The error with the encoding in which these bytes are words."""
-        error = cls.at(path, line, found, f"the text must be {encoding}", "pass encoding='latin-1' or another")
-        error.likely = likely_encoding(data)
-        return error
+
+def misread(found: str, rule: str, cure: str, line: int | None = None) -> GraphFileError:
+    """The error of a file that ``located`` names."""
+    return GraphFileError(line, found, rule, cure)
+
+
+def none_of(kind: str, names: Iterable[str], asked: str, cure: str = "name another") -> GraphFileError:
+    """The same where ``asked``, such as relation='friends', is none of the things of a kind that a file holds."""
+    listed = ", ".join(map(quote, names))
+    return misread(f"the {kind} {listed}" if listed else f"no {kind}", f"{asked} must be one of them", cure)
+
+
+def one_of(kind: str, name: str, others: Iterable[str], option: str) -> str:
+    """Which of several things in a file was read, as a note."""
+    return f"Read the {kind} {name!r}; the file also holds {', '.join(map(repr, others))} (choose with {option}=)."
+
+
+def misencoded(found: str, encoding: str, data: bytes, line: int | None = None) -> EncodingError:
+    """The same for text in another encoding than it was read in, with one in which these bytes are words."""
+    error = EncodingError(line, found, f"the text must be {encoding}", "pass encoding='latin-1' or another")
+    error.likely = likely_encoding(data)
+    return error
+
+
+@contextmanager
+def located(path: str | Path) -> Iterator[None]:
+    """Errors of what is read meanwhile name this file."""
+    try:
+        yield
+    except GraphFileError as error:
+        raise GraphFileError.at(path, *error.args).with_traceback(error.__traceback__) from None
 
 
 def quote(text: str | bytes, width: int = 40) -> str:

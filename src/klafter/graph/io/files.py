@@ -13,20 +13,30 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from klafter.graph.archives import RATIO, RATIO_NAME, unpack_limit
-from klafter.graph.io.errors import EncodingError, GraphFileError
+from klafter.graph.io.errors import EncodingError, misencoded, misread
 
 MAX_NODES = 50_000_000
 UNNAMED = 1_000_000  # nodes that may be announced without a word about each
 _GZIP = b"\x1f\x8b"
 
 
-class Wanted(NamedTuple):
-    """What a reader of a format is asked for; ``None`` leaves it to the file."""
+class ReadOptions(NamedTuple):
+    """How to read a file, as `read_graph` says it; ``None`` leaves it to the file."""
 
     directed: bool | None = None
     weight: str | int | None = "auto"
+    delimiter: str | None = None
+    header: bool | None = None
+    nodes: str | os.PathLike[str] | bool | None = None
+    labels: str | None = None
     relation: str | int | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
+    sheet: str | int | None = None
+    matrix: bool | None = None
+    two_mode: bool | None = None
+    decimal: str | None = None
+    nodes_header: bool | None = None
+    most_blocks: int | None = None  # to read only the beginning of a table
 
 
 @contextmanager
@@ -38,32 +48,30 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             packed = raw.read(2) == _GZIP
             raw.seek(0)
             if path.suffix == ".gz" and not packed:
-                raise GraphFileError.at(path, None, "no gzip data", "the name ends in .gz", "rename or compress it")
+                raise misread("no gzip data", "the name ends in .gz", "rename or compress it")
             if not packed:
                 yield raw
                 return
             with gzip.open(raw, "rb") as stream:
                 limit = unpack_limit(os.fstat(raw.fileno()).st_size)
-                yield io.BufferedReader(_Bounded(stream, path, limit), 1 << 20)
+                yield io.BufferedReader(_Bounded(stream, limit), 1 << 20)
     except FileNotFoundError:
-        raise GraphFileError.at(path, None, "no such file", "a graph is read from a file", "check the path") from None
+        raise misread("no such file", "a graph is read from a file", "check the path") from None
     except IsADirectoryError:
-        raise GraphFileError.at(path, None, "a folder", "a graph is read from one file", "name a file in it") from None
+        raise misread("a folder", "a graph is read from one file", "name a file in it") from None
     except PermissionError:
-        raise GraphFileError.at(path, None, "no permission", "the file must be readable", "change its mode") from None
+        raise misread("no permission", "the file must be readable", "change its mode") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise GraphFileError.at(
-            path, None, "broken gzip data", "the whole file must unpack", "fetch or compress it again"
-        ) from None
+        raise misread("broken gzip data", "the whole file must unpack", "fetch or compress it again") from None
     except OSError as error:
-        raise GraphFileError.at(path, None, f"{error.strerror}", "the file must be readable", "check it") from None
+        raise misread(f"{error.strerror}", "the file must be readable", "check it") from None
 
 
 class _Bounded(io.RawIOBase):
     """An unpacked stream that ends with an error where it gives far more than was packed."""
 
-    def __init__(self, stream: gzip.GzipFile, path: Path, limit: float) -> None:
-        self._stream, self._path, self._left = stream, path, limit
+    def __init__(self, stream: gzip.GzipFile, limit: float) -> None:
+        self._stream, self._left = stream, limit
 
     def readable(self) -> bool:
         return True
@@ -73,7 +81,7 @@ class _Bounded(io.RawIOBase):
         self._left -= len(data)
         if self._left < 0:
             rule = f"a gzipped file may unpack to {RATIO:g} times its size"
-            raise GraphFileError.at(self._path, None, "far more data", rule, f"unpack it first, or set {RATIO_NAME}")
+            raise misread("far more data", rule, f"unpack it first, or set {RATIO_NAME}")
         buffer[: len(data)] = data
         return len(data)
 
@@ -83,7 +91,7 @@ def _refuse_endless(path: Path) -> None:
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
-        raise GraphFileError.at(path, None, kind, "a graph is read from a file", "save the links in one first")
+        raise misread(kind, "a graph is read from a file", "save the links in one first")
 
 
 def read_all(path: Path) -> bytes:
@@ -91,15 +99,15 @@ def read_all(path: Path) -> bytes:
     with opened(path) as stream:
         data = stream.read()
     if not data.strip():
-        raise GraphFileError.at(path, None, "nothing", "a graph needs links", "check that the file was written")
+        raise misread("nothing", "a graph needs links", "check that the file was written")
     return data
 
 
-def read_text(path: Path, encoding: str = "utf-8") -> str:
-    """The whole file as text."""
-    data = read_all(path)
-    refuse_wide(path, data, encoding)
-    return decode(path, data, encoding)
+def read_text(path: Path, encoding: str | None = None) -> str:
+    """The whole file as text, by default UTF-8."""
+    data, encoding = read_all(path), encoding or "utf-8"
+    refuse_wide(data, encoding)
+    return decode(data, encoding)
 
 
 def wide_encoding(start: bytes) -> str | None:
@@ -113,41 +121,39 @@ def wide_encoding(start: bytes) -> str | None:
     return None
 
 
-def refuse_wide(path: Path, start: bytes, encoding: str) -> None:
+def refuse_wide(start: bytes, encoding: str) -> None:
     """Say that text is in UTF-16, unless it is read so."""
     wide = wide_encoding(start)
     if wide is not None and not encoding.lower().startswith(("utf-16", "utf16", "utf_16")):
-        error = EncodingError.at(
-            path, None, f"{wide.upper()} text", f"it is read as {encoding}", f"pass encoding='{wide}'"
-        )
+        error = EncodingError(None, f"{wide.upper()} text", f"it is read as {encoding}", f"pass encoding='{wide}'")
         error.likely = wide
         raise error
 
 
-def decode(path: Path, data: bytes, encoding: str = "utf-8") -> str:
+def decode(data: bytes, encoding: str = "utf-8") -> str:
     """Bytes of a file as text."""
     try:
         return data.removeprefix(b"\xef\xbb\xbf").decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = f"bytes that are not {encoding}"
-        raise EncodingError.of(path, line, found, encoding, data) from None
+        raise misencoded(found, encoding, data, line) from None
     except LookupError:
         raise ValueError(f"There is no encoding {encoding!r}. Use 'utf-8', 'latin-1', 'cp1252' or another.") from None
 
 
-def check_size(path: Path, n: int, line: int | None = None, content: int | None = None) -> int:
+def check_size(n: int, line: int | None = None, content: int | None = None) -> int:
     """The number of nodes, unless it is a mistake that would fill the memory.
 
     ``content`` is how many bytes or links there are beside the number: few of them cannot have many nodes.
     """
     if content is not None and n > max(UNNAMED, 10 * content):
         rule = f"a file of this size can have {max(UNNAMED, 10 * content):,}"
-        raise GraphFileError.at(path, line, f"{n:,} nodes announced", rule, "correct the number")
+        raise misread(f"{n:,} nodes announced", rule, "correct the number", line)
     if n > MAX_NODES:
-        raise GraphFileError.at(
-            path, line, f"{n:,} nodes", f"a file that numbers its nodes can have {MAX_NODES:,}", "write an edge list"
+        raise misread(
+            f"{n:,} nodes", f"a file that numbers its nodes can have {MAX_NODES:,}", "write an edge list", line
         )
     if n < 2:
-        raise GraphFileError.at(path, line, f"{n} nodes", "a graph needs two or more", "check the file")
+        raise misread(f"{n} nodes", "a graph needs two or more", "check the file", line)
     return n

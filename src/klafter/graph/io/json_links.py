@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from klafter.graph.convert import SOURCE_NAMES, TARGET_NAMES
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import misread, quote
 
 _NAMES = ("id", "name", "label", "key")
 
@@ -22,12 +21,13 @@ class Document(NamedTuple):
     hidden: list[Any]
 
 
-def parse(path: Path, text: str) -> Document:
+def parse(text: str) -> Document:
     """The nodes and links of a text in JSON."""
-    found = _load(path, text)
+    found = _load(text)
     if isinstance(found, list):
-        links = [_ends(path, record) for record in found]
-        return Document([], links, None, [])
+        return Document([], [_ends(record) for record in found], None, [])
+    if not isinstance(found, Mapping):
+        found = {}
     if "elements" in found:  # Cytoscape wraps everything in data
         elements = found["elements"]
         if isinstance(elements, list):
@@ -39,16 +39,16 @@ def parse(path: Path, text: str) -> Document:
     links = found.get("links", found.get("edges"))
     if links is None or "nodes" not in found:
         rule, cure = "JSON of a graph has nodes and links", "write it with write_graph, or use an edge list"
-        raise GraphFileError.at(path, None, "neither nodes nor links", rule, cure)
-    nodes, ends = _nodes(path, found["nodes"]), [_ends(path, link) for link in links]
+        raise misread("neither nodes nor links", rule, cure)
+    nodes, ends = _nodes(found["nodes"]), [_ends(link) for link in links]
     if nodes and not any("id" in node for node in found["nodes"] if isinstance(node, Mapping)):
-        ends = _by_place(path, nodes, ends)
+        ends = _by_place(nodes, ends)
     hidden = found.get("hidden") or []
     stated = found.get("directed")
     return Document(nodes, ends, None if stated is None else bool(stated), hidden)
 
 
-def _load(path: Path, text: str) -> Any:
+def _load(text: str) -> Any:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
@@ -57,27 +57,24 @@ def _load(path: Path, text: str) -> Any:
             found = [json.loads(line) for line in lines]
         except json.JSONDecodeError:
             place, rule = f"no JSON at column {error.colno}", "a .json file holds one document, or one a line"
-            raise GraphFileError.at(path, error.lineno, place, rule, "correct it, or check format and suffix") from None
-    if not isinstance(found, (list, dict)):
-        rule, cure = "JSON of a graph has nodes and links", "write it with write_graph, or use an edge list"
-        raise GraphFileError.at(path, None, "neither nodes nor links", rule, cure)
+            raise misread(place, rule, "correct it, or check format and suffix", error.lineno) from None
     return found
 
 
-def _nodes(path: Path, nodes: list[Any]) -> list[tuple[Any, dict[str, Any]]]:
+def _nodes(nodes: list[Any]) -> list[tuple[Any, dict[str, Any]]]:
     """Identifiers and attributes; a node may be a bare name."""
     if not all(isinstance(node, Mapping) for node in nodes):
         return [(node, {}) for node in nodes]
     key = next((name for name in _NAMES if nodes and all(name in node for node in nodes)), None)
     if nodes and key is None:
-        raise GraphFileError.at(path, None, "nodes without id", "each node has one", "add it")
+        raise misread("nodes without id", "each node has one", "add it")
     named = [(node[key], {k: v for k, v in node.items() if k != key}) for node in nodes]
     if key not in (None, "id") and len({name for name, _ in named}) < len(named):
-        raise GraphFileError.at(path, None, "equal names", "nodes without id must differ in name", "add an id")
+        raise misread("equal names", "nodes without id must differ in name", "add an id")
     return named
 
 
-def _ends(path: Path, link: Any) -> tuple[Any, Any, dict[str, Any]]:
+def _ends(link: Any) -> tuple[Any, Any, dict[str, Any]]:
     """Source, target and attributes of a link, whatever its ends are called."""
     if isinstance(link, (list, tuple)) and len(link) in (2, 3):
         weight = {"weight": link[2]} if len(link) == 3 else {}
@@ -86,13 +83,12 @@ def _ends(path: Path, link: Any) -> tuple[Any, Any, dict[str, Any]]:
     source = next((lower[name] for name in SOURCE_NAMES if name in lower), None)
     target = next((lower[name] for name in TARGET_NAMES if name in lower), None)
     if source is None or target is None:
-        found, rule = quote(json.dumps(link)), "a link has a source and a target"
-        raise GraphFileError.at(path, None, found, rule, "name them so")
+        raise misread(quote(json.dumps(link)), "a link has a source and a target", "name them so")
     ends = [end["id"] if isinstance(end, Mapping) and "id" in end else end for end in (link[source], link[target])]
     return ends[0], ends[1], {str(k): v for k, v in link.items() if k not in (source, target)}
 
 
-def _by_place(path: Path, nodes: list[tuple[Any, Any]], links: list[tuple[Any, Any, Any]]) -> list[Any]:
+def _by_place(nodes: list[tuple[Any, Any]], links: list[tuple[Any, Any, Any]]) -> list[Any]:
     """Links that say the places of nodes in their list, from 0, as D3 writes them; others as they are."""
     names = {name for name, _ in nodes}
     ends = [end for source, target, _ in links for end in (source, target)]
@@ -100,5 +96,5 @@ def _by_place(path: Path, nodes: list[tuple[Any, Any]], links: list[tuple[Any, A
         return links
     if any(not 0 <= end < len(nodes) for end in ends):
         found, rule = f"an end beyond {len(nodes):,} nodes", "links without id say places from 0"
-        raise GraphFileError.at(path, None, found, rule, "add an id to the nodes")
+        raise misread(found, rule, "add an id to the nodes")
     return [(nodes[source][0], nodes[target][0], known) for source, target, known in links]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import NamedTuple
-
 import numpy as np
 
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import check_size
+from klafter.graph.io.errors import misread, quote
+from klafter.graph.io.files import ReadOptions, check_size
 from klafter.graph.io.matrix import TOTALS
 from klafter.graph.io.matrix_checks import missing_code
 from klafter.graph.io.names import number_nodes, odd_names
@@ -21,46 +18,40 @@ from klafter.graph.io.tables.table_layout import Layout
 from klafter.graph.modes import name_apart, with_kinds
 
 
-class LinksAsked(NamedTuple):
-    """What was asked for: the file, and what is not left to it."""
-
-    path: Path
-    directed: bool | None
-    two_mode: bool | None
-
-
-def links_graph(asked: LinksAsked, opened: Opened, table: Table, nodes: NodeTable | None, notes: list[str]) -> Graph:
+def links_graph(options: ReadOptions, opened: Opened, table: Table, nodes: NodeTable | None, notes: list[str]) -> Graph:
     """The graph of the links of a table, with a note for whatever was decided."""
-    encoding = opened.encoding
-    path, labels, note = asked.path, None if nodes is None else nodes.labels, ""
+    layout, encoding = opened.layout, opened.encoding
+    labels, note = None if nodes is None else nodes.labels, ""
     if nodes is None:
-        edges, n, labels, note = number_nodes(table.edges, table.names, table.declared.nodes, path, encoding)
+        edges, n, labels, note = number_nodes(table.edges, table.names, opened.declared.nodes, encoding)
     else:
-        _check_known(path, table, len(nodes.identifiers))
         edges, n = table.edges, len(nodes.identifiers)
+        if len(table.names) > n:
+            found, rule = f"the node {quote(table.names[n])}", "the table of nodes must name all nodes"
+            raise misread(found, rule, "add it there, or read without nodes=")
     notes = [*notes, note] if note else list(notes)
     if table.remarks:
         notes.append(f"{table.remarks:,} comment lines among the links skipped.")
-    notes += [*opened.notes, _first_line_note(opened), *table.layout.notes, *_left_out(table.layout)]
-    notes += _alone(path, table, encoding)
-    edges, directed, said = _stated_direction(edges, table, asked.directed)
-    if len(edges.source) > 1 and (edges.source == edges.target).all() and not asked.two_mode:
+    notes += [*opened.notes, _first_line_note(opened), *layout.notes, *_left_out(layout)]
+    notes += _alone(table, encoding)
+    edges, directed, said = _stated_direction(edges, opened, table.direction, options.directed)
+    if len(edges.source) > 1 and (edges.source == edges.target).all() and not options.two_mode:
         found, rule = "nothing but links of nodes to themselves", "a link has two ends"
-        raise GraphFileError.at(path, None, found, rule, "put the columns of source and target first")
-    stated = table.declared.two_mode if asked.two_mode is None else asked.two_mode
+        raise misread(found, rule, "put the columns of source and target first")
+    stated = opened.declared.two_mode if options.two_mode is None else options.two_mode
     if stated is None and nodes is None:
-        _refuse_node_table(path, edges, table.layout)
-    two_mode, doubt = _find_modes(edges, n, table.layout, False if asked.directed else stated)
+        _refuse_node_table(edges, layout)
+    two_mode, doubt = _find_modes(edges, n, layout, False if options.directed else stated)
     if two_mode:
-        edges, size, labels, apart = name_apart(edges, n, labels, _kinds(table.layout))
+        edges, size, labels, apart = name_apart(edges, n, labels, _kinds(layout))
         if size > n and nodes is not None:
             found, rule = f"{size - n:,} names in both columns", "two kinds of nodes need names of their own in nodes="
-            raise GraphFileError.at(path, None, found, rule, "rename them, or read without nodes=")
+            raise misread(found, rule, "rename them, or read without nodes=")
         n, directed, doubt = size, False, doubt + apart
     attributes = None if nodes is None else nodes.attributes
     graph = assemble(
         edges,
-        check_size(path, n),
+        check_size(n),
         directed=directed,
         labels=labels,
         attributes=attributes,
@@ -74,7 +65,7 @@ def links_graph(asked: LinksAsked, opened: Opened, table: Table, nodes: NodeTabl
         return graph
     second = np.zeros(n, bool)
     second[edges.target] = True
-    return with_kinds(graph, second, _kinds(table.layout))
+    return with_kinds(graph, second, _kinds(layout))
 
 
 def _first_line_note(table: Opened) -> str:
@@ -86,15 +77,17 @@ def _first_line_note(table: Opened) -> str:
     return f"Line {table.line}, {quote(table.lines[0].strip())}, {taken} ({reason}){cure}."
 
 
-def _stated_direction(edges: Edges, table: Table, directed: bool | None) -> tuple[Edges, bool | None, list[str]]:
+def _stated_direction(
+    edges: Edges, opened: Opened, directions: np.ndarray | None, directed: bool | None
+) -> tuple[Edges, bool | None, list[str]]:
     """What comments or a column say of direction; in a mixture undirected links go both ways."""
-    if directed is not None or table.direction is None or not len(table.direction):
-        return edges, table.declared.directed if directed is None else directed, []
-    if table.direction.all() or not table.direction.any():
-        found = bool(table.direction[0])
-        called = f"The column {table.layout.names[table.layout.direction or 0]!r} says so of every link"
+    if directed is not None or directions is None or not len(directions):
+        return edges, opened.declared.directed if directed is None else directed, []
+    if directions.all() or not directions.any():
+        found = bool(directions[0])
+        called = f"The column {opened.layout.names[opened.layout.direction or 0]!r} says so of every link"
         return edges, found, [f"{called}: {'directed' if found else 'undirected'}."]
-    both = ~table.direction
+    both = ~directions
     source, target = np.append(edges.source, edges.target[both]), np.append(edges.target, edges.source[both])
     weight = None if edges.weight is None else np.append(edges.weight, edges.weight[both])
     said = f"{int(both.sum()):,} of {len(both):,} links are called undirected: they go both ways."
@@ -118,20 +111,20 @@ def _find_modes(edges: Edges, n: int, layout: Layout, two_mode: bool | None) -> 
     return False, [f"{said}, and nodes= if it is a table of nodes."]
 
 
-def _alone(path: Path, table: Table, encoding: str) -> list[str]:
+def _alone(table: Table, encoding: str) -> list[str]:
     """Nodes whose lines name nobody, in a sentence; sums at the end of a table are no node."""
     names = [name.decode(encoding, "replace") for name in table.alone]
     if not names:
         return []
     total = next((name for name in names if simplified(name) in TOTALS), None)
     if total is not None:
-        raise GraphFileError.at(path, None, f"a line of {quote(total)}", "sums are no link", "delete the line")
+        raise misread(f"a line of {quote(total)}", "sums are no link", "delete the line")
     told = ", ".join(map(quote, names[:3])) + ", ..." * (len(names) > 3)
     be = "line names" if len(names) == 1 else "lines name"
     return [f"{len(names):,} {be} nobody: {told}; delete what is no node."]
 
 
-def _refuse_node_table(path: Path, edges: Edges, layout: Layout) -> None:
+def _refuse_node_table(edges: Edges, layout: Layout) -> None:
     """A table with one line for each identifier, and no identifier elsewhere, is one of nodes."""
     called = layout.names[layout.source] if layout.names else ""
     if called not in ("id", "node id", "nodeid", "node_id", "label") or len(edges.source) < 2:
@@ -139,7 +132,7 @@ def _refuse_node_table(path: Path, edges: Edges, layout: Layout) -> None:
     if len(np.unique(edges.source)) == len(edges.source) and not np.isin(edges.source, edges.target).any():
         found, rule = f"one line for each {quote(called)}", "this looks like a table of nodes"
         cure = "give the file of links, and this one as nodes=, or pass two_mode=True"
-        raise GraphFileError.at(path, None, found, rule, cure)
+        raise misread(found, rule, cure)
 
 
 def _kinds(layout: Layout) -> tuple[str, str]:
@@ -157,12 +150,6 @@ def _left_out(layout: Layout) -> list[str]:
     if layout.loose_tail or layout.columns - 1 in layout.empty:
         found.append("Delimiters at the ends of lines ignored.")
     return found
-
-
-def _check_known(path: Path, table: Table, count: int) -> None:
-    if len(table.names) > count:
-        found, rule = f"the node {quote(table.names[count])}", "the table of nodes must name all nodes"
-        raise GraphFileError.at(path, None, found, rule, "add it there, or read without nodes=")
 
 
 def noted(graph: Graph, notes: list[str]) -> Graph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,13 +9,13 @@ from typing import Any, NamedTuple
 from scipy import sparse
 
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import EncodingError
-from klafter.graph.io.readers import Asked, file_kind, open_stream, read_asked, read_graph
+from klafter.graph.io.errors import EncodingError, located
+from klafter.graph.io.files import ReadOptions
+from klafter.graph.io.readers import READERS, file_kind, open_stream, read_with
 from klafter.graph.io.tables.edge_list import Opened, open_table, preview
 
 LINES = 10
 MOST_BYTES = 1 << 26  # of a table; a longer one is read in part
-_TABLE_OPTIONS = ("delimiter", "header", "weight", "decimal", "matrix")
 
 
 class Look(NamedTuple):
@@ -44,61 +43,36 @@ def look(path: str | Path, **options: Any) -> Look:
     ([('personne', 'source'), ('ami', 'target'), ('depuis', 'left out')], ['Anne', 'Luc', '2001'])
     """
     place = Path(path)
-    given = {name: parameter.default for name, parameter in signature(read_graph).parameters.items() if name != "path"}
-    given |= options
-    is_table = file_kind(place) not in _FORMATS
+    with located(place):
+        kind = file_kind(place)
+    is_table = kind not in READERS
     packed = 4 if place.suffix == ".gz" else 1
     is_part = is_table and place.is_file() and packed * place.stat().st_size > MOST_BYTES
-    asked = Asked(
-        place,
-        given["directed"],
-        given["weight"],
-        given["relation"],
-        given["sheet"],
-        given["two_mode"],
-        {name: given[name] for name in _TABLE_OPTIONS},
-        MOST_BYTES >> 23 if is_part else None,
-    )
-    graph = read_asked(asked, given["nodes"], given["labels"], given["encoding"], given["nodes_header"])
-    table = _open(asked, given["encoding"]) if is_table else None
-    kind = _FORMATS.get(file_kind(place), "list of links")
+    asked = ReadOptions(**options, most_blocks=MOST_BYTES >> 23 if is_part else None)
+    graph = read_with(place, asked)
+    with located(place):
+        table = _open(place, asked) if is_table else None
+    called = "list of links" if is_table else READERS[kind][0]
     columns, rows = [("", "source"), ("", "target"), ("", "value")], _link_rows(graph)
     if table is not None and table.matrix is not None:
-        kind = "adjacency matrix"
+        called = "adjacency matrix"
     elif table is not None:
         columns, rows = _uses(table), preview(table, LINES)
     questions = [note for note in graph.notes if _is_question(note)]
     found = [note for note in graph.notes if not _is_question(note)]
-    return Look(graph, kind, columns, rows, found, questions, is_part)
+    return Look(graph, called, columns, rows, found, questions, is_part)
 
 
-_FORMATS = {
-    ".graphml": "GraphML",
-    ".xml": "XML",
-    ".gexf": "GEXF",
-    ".gml": "GML",
-    ".json": "JSON",
-    ".net": "Pajek",
-    ".paj": "Pajek",
-    ".mtx": "MatrixMarket",
-    ".npz": "sparse matrix",
-    ".mat": "MATLAB",
-    ".dl": "UCINET DL",
-}
-
-
-def _open(asked: Asked, encoding: str | None) -> Opened:
-    opening, _ = open_stream(asked.path, asked.sheet)
+def _open(path: Path, options: ReadOptions) -> Opened:
+    opening, told, _ = open_stream(path, options)
     with opening as stream:
         try:
-            return open_table(stream, asked.path, encoding or "utf-8", **asked.table)
+            return open_table(stream, told)
         except EncodingError as error:
-            if encoding is not None:
+            if options.encoding is not None:
                 raise
             likely = error.likely
-    opening, _ = open_stream(asked.path, asked.sheet)
-    with opening as stream:
-        return open_table(stream, asked.path, likely, **asked.table)
+    return _open(path, options._replace(encoding=likely))
 
 
 def _is_question(note: str) -> bool:

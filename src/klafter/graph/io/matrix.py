@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +11,9 @@ from scipy import sparse
 from klafter.graph.assemble import plural
 from klafter.graph.convert import as_graph
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import EncodingError, GraphFileError, quote
-from klafter.graph.io.files import check_size
-from klafter.graph.io.matrix_checks import every_pair, missing_code, same_nodes, total_line
+from klafter.graph.io.errors import misencoded, misread, quote
+from klafter.graph.io.files import ReadOptions, check_size
+from klafter.graph.io.matrix_checks import every_pair, missing_code, same_nodes, total_line, weights_note
 from klafter.graph.io.names import plain_labels
 from klafter.graph.io.tables.column_names import simplified
 from klafter.graph.io.tables.edge_fields import Block, cut_block
@@ -38,7 +37,7 @@ class Matrix(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
+def read_matrix(table: Opened) -> Matrix:
     """The matrix that a table of text holds."""
     shape = table.matrix
     assert shape is not None
@@ -47,11 +46,11 @@ def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
     width = shape.columns - shape.dropped - shape.row_names
     down: list[str] = []
     parts = [sparse.csr_array((0, width))]
-    counts = {"blank": 0, "marked": 0, "comma": 0}
+    counts: Counter[str] = Counter()
     for block in table.blocks:
         fields, _ = cut_block(block, layout)
         words, number = number_words([fields])
-        texts = _decode(words, path, block.encoding)
+        texts = _decode(words, block.encoding)
         number = number.reshape(-1, shape.columns)
         if shape.row_names:
             down += [texts[k] for k in number[:, 0]]
@@ -59,16 +58,17 @@ def read_matrix(table: Opened, path: Path, encoding: str) -> Matrix:
         used, where = np.unique(body, return_inverse=True)
         found = np.array([_value(texts[k], shape, block) for k in used])
         parts.append(sparse.csr_array(found[where].reshape(body.shape)))
-        _count(counts, [texts[k] for k in used], np.bincount(where.ravel(), minlength=len(used)))
+        for k, times in zip(used, np.bincount(where.ravel(), minlength=len(used)).tolist()):
+            counts[_form(texts[k])] += times
     values = sparse.csr_array(sparse.vstack(parts, format="csr"))
     return Matrix(values, tuple(down), shape.column_names, (*table.notes, *_said(counts)))
 
 
-def _decode(words: list[bytes], path: Path, encoding: str) -> list[str]:
+def _decode(words: list[bytes], encoding: str) -> list[str]:
     try:
         return [word.decode(encoding) for word in words]
     except UnicodeDecodeError:
-        raise EncodingError.of(path, None, "other bytes", encoding, b"\n".join(words)) from None
+        raise misencoded("other bytes", encoding, b"\n".join(words)) from None
 
 
 def _value(field: str, shape: MatrixLayout, block: Block) -> float:
@@ -87,22 +87,16 @@ def _value(field: str, shape: MatrixLayout, block: Block) -> float:
     fits = (
         k for k, line in enumerate(lines, block.line) if not is_comment(line) and field in cut(line, shape.delimiter)
     )
-    raise GraphFileError.at(
-        block.path, next(fits, None), f"the value {quote(field)}", "a matrix holds finite numbers", "correct it"
-    )
+    raise misread(f"the value {quote(field)}", "a matrix holds finite numbers", "correct it", next(fits, None))
 
 
-def _count(counts: dict[str, int], texts: Sequence[str], times: np.ndarray) -> None:
-    for text, often in zip(texts, times.tolist()):
-        if text == "":
-            counts["blank"] += often
-        elif text.lower() in MARKS:
-            counts["marked"] += often
-        elif "," in text:
-            counts["comma"] += often
+def _form(text: str) -> str:
+    if text.lower() in MARKS:
+        return "marked" if text else "blank"
+    return "comma" if "," in text else "plain"
 
 
-def _said(counts: dict[str, int]) -> list[str]:
+def _said(counts: Counter[str]) -> list[str]:
     found = []
     if counts["blank"]:
         found.append(f"{counts['blank']:,} empty cells read as 0.")
@@ -113,46 +107,39 @@ def _said(counts: dict[str, int]) -> list[str]:
     return found
 
 
-def matrix_graph(
-    path: Path, matrix: Matrix, directed: bool | None, weight: str | int | None, two_mode: bool | None
-) -> Graph:
+def matrix_graph(matrix: Matrix, options: ReadOptions) -> Graph:
     """The graph of a matrix: one kind of nodes if it is square or its names are the same, otherwise two."""
+    two_mode = options.two_mode
     matrix = _same_names(_without_totals(matrix), two_mode)
     rows, columns = matrix.values.shape
-    check_size(path, max(rows, columns))
+    check_size(max(rows, columns))
     for names, place in ((matrix.down, "down the side"), (matrix.across, "across the top")):
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise GraphFileError.at(path, None, f"{quote(twice)} twice {place}", "names must differ", "rename one")
+            raise misread(f"{quote(twice)} twice {place}", "names must differ", "rename one")
         if "" in names:
             found, rule = f"no name {place}", "rows and columns of a matrix with names have one each"
-            raise GraphFileError.at(path, None, found, rule, "name it, or delete it if it holds sums")
+            raise misread(found, rule, "name it, or delete it if it holds sums")
         total = next((name for name in names if simplified(name) in TOTALS), None)
         if total is not None:
-            rule, cure = "sums are no node", "delete its row and column, or rename it"
-            raise GraphFileError.at(path, None, f"{quote(total)} {place}", rule, cure)
+            raise misread(f"{quote(total)} {place}", "sums are no node", "delete its row and column, or rename it")
     down, across = set(matrix.down), set(matrix.across)
-    asked = two_mode
     if two_mode is None:
         two_mode = not (down and down <= across) if down and across else rows != columns
     if two_mode:
         both = sorted(down & across)
-        if both and not asked:
+        if both and not options.two_mode:
             found = f"{quote(both[0])} both down the side and across the top"
-            rule, cure = (
-                "two kinds of nodes need different names",
-                "rename one, or pass two_mode=True",
-            )
-            raise GraphFileError.at(path, None, found, rule, cure)
-        return _two_mode(matrix, weight)
+            raise misread(found, "two kinds of nodes need different names", "rename one, or pass two_mode=True")
+        return _two_mode(matrix, options.weight)
     if down and across and not down <= across:
         only = next(name for name in matrix.down if name not in across)
         rule, cure = "names down the side must stand across the top", "pass two_mode=True if these are two kinds"
-        raise GraphFileError.at(path, None, f"{quote(only)} only down the side", rule, cure)
+        raise misread(f"{quote(only)} only down the side", rule, cure)
     if not (down and across) and rows != columns:
         rule, cure = "links among one kind of nodes need a square", "pass two_mode=True or name rows and columns"
-        raise GraphFileError.at(path, None, f"{rows} rows and {columns} columns", rule, cure)
-    return _one_mode(matrix, directed, weight)
+        raise misread(f"{rows} rows and {columns} columns", rule, cure)
+    return _one_mode(matrix, options.directed, options.weight)
 
 
 def _without_totals(matrix: Matrix) -> Matrix:
@@ -204,8 +191,8 @@ def _one_mode(matrix: Matrix, directed: bool | None, weight: str | int | None) -
         *matrix.notes,
         f"Read as {size}: {n:,} nodes and {graph.n_links:,} {plural('link', graph.n_links)}, {kind}.",
     ]
-    notes += _weight_notes(graph, weight)
-    notes += [every_pair(links)] if weight is not None and every_pair(links) else []
+    if weight is not None:
+        notes += [*weights_note(graph.links.data), *filter(None, [missing_code(graph.links.data), every_pair(links)])]
     loops = int(np.count_nonzero(links.diagonal()))
     notes += [f"{loops:,} self-link{'s' * (loops > 1)} dropped."] * bool(loops)
     graph = graph.binarize() if weight is None else graph
@@ -241,15 +228,6 @@ def _reason(graph: Graph, links: sparse.csr_array) -> str:
     return "it is symmetric" if both else "only one half is filled; pass directed=True if order matters"
 
 
-def _weight_notes(graph: Graph, weight: str | int | None) -> list[str]:
-    values = graph.links.data
-    if weight is None or not len(values) or (values == 1).all():
-        return []
-    said = [f"Links have weights from {values.min():g} to {values.max():g}."]
-    code = missing_code(values)
-    return [*said, code] if code else said
-
-
 def _two_mode(matrix: Matrix, weight: str | int | None) -> Graph:
     rows, columns = matrix.values.shape
     down = matrix.down or tuple(f"r{k}" for k in range(1, rows + 1))
@@ -263,6 +241,8 @@ def _two_mode(matrix: Matrix, weight: str | int | None) -> Graph:
     graph = Graph(links, labels=labels, hidden=unseen)
     said = f"Read as a matrix of two modes: {rows:,} rows, {columns:,} columns and {graph.n_links:,} links"
     graph = graph.replace(notes=[*matrix.notes, f"{said}; pass two_mode=False if both are the same nodes."])
-    graph = graph.replace(notes=[*graph.notes, *_weight_notes(graph, weight)])
-    graph = graph.binarize() if weight is None else graph
+    if weight is None:
+        return with_kinds(graph.binarize(), np.arange(n) >= rows, NAMES)
+    values = graph.links.data
+    graph = graph.replace(notes=[*graph.notes, *weights_note(values), *filter(None, [missing_code(values)])])
     return with_kinds(graph, np.arange(n) >= rows, NAMES)

@@ -43,6 +43,13 @@ def same_nodes(values: sparse.csr_array, down: tuple[str, ...], across: tuple[st
     return "" if apart or links.nnz < rows else "the matrix is symmetric"
 
 
+def weights_note(values: np.ndarray) -> list[str]:
+    """What weights links have, unless all are 1."""
+    if not len(values) or (values == 1).all():
+        return []
+    return [f"Links have weights from {values.min():g} to {values.max():g}."]
+
+
 def missing_code(values: np.ndarray) -> str:
     """A question about a value that looks like a code for what nobody knows; empty without one.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from klafter.graph.assemble import Edges
-from klafter.graph.io.errors import EncodingError, quote
+from klafter.graph.io.errors import misencoded, quote
 from klafter.graph.io.files import check_size
 
 MANY_NAMES = 20_000  # more are not compared letter by letter
@@ -17,7 +16,7 @@ _NOBODY = frozenset({"na", "n/a", "nan", "null", "none", "nil", "#n/a", "missing
 _ROUNDED = re.compile(r"\d[.,]\d+[eE]\+\d\d+")
 _READ_TWICE = re.compile("Ã[\u0080-\u00bf]|â€|Å[\u0080-\u00bf‚¡]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
-_WHOLE = re.compile(rb"-?(0|[1-9]\d*)(\.0+)?")
+_WHOLE = re.compile(rb"-?(0|[1-9]\d*)(\.0+)?")  # some end in .0, as tables with gaps write whole numbers
 
 
 def integers(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
@@ -34,8 +33,8 @@ def integers(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
         numbers = list(map(int, names))
     except ValueError:
         return None
-    same = names == list(map(str, numbers)) if names and isinstance(names[0], str) else _same_bytes(names, numbers)
-    if not same or any(abs(number) >= 2**62 for number in numbers):
+    form: str | bytes = b"%d" if names and isinstance(names[0], bytes) else "%d"
+    if any(name != form % number or abs(number) >= 2**62 for name, number in zip(names, numbers)):
         return None
     return np.array(numbers, np.int64)
 
@@ -51,10 +50,6 @@ def _plain_digits(names: Sequence[str] | Sequence[bytes]) -> np.ndarray | None:
     return words.astype(np.int64)
 
 
-def _same_bytes(names: Sequence[str] | Sequence[bytes], numbers: list[int]) -> bool:
-    return all(name == b"%d" % number for name, number in zip(names, numbers))
-
-
 def plain_labels(names: list[str]) -> list[str] | np.ndarray | None:
     """Labels in their order: None when they are the rows themselves, integers if they all are, else text."""
     numbers = integers(names)
@@ -64,28 +59,28 @@ def plain_labels(names: list[str]) -> list[str] | np.ndarray | None:
 
 
 def number_nodes(
-    edges: Edges, names: list[bytes] | np.ndarray, declared: int | None, path: Path, encoding: str
+    edges: Edges, names: list[bytes] | np.ndarray, declared: int | None, encoding: str
 ) -> tuple[Edges, int, list[str] | np.ndarray | None, str]:
     """Edges by row, the number of nodes, their labels, and a note.
 
     Nodes are sorted by name, so that the order of lines changes nothing.
     """
     numbers = names if isinstance(names, np.ndarray) else integers(names)
-    if numbers is None and _have_points(names):
+    if numbers is None and any(name.endswith(b".0") for name in names) and all(map(_WHOLE.fullmatch, names)):
         bare, rows = np.unique([int(name.partition(b".")[0]) for name in names], return_inverse=True)
         pointed = next(name for name in names if b"." in name).decode()
-        edges, n, labels, note = number_nodes(_renumber(edges, rows), bare, declared, path, encoding)
+        edges, n, labels, note = number_nodes(_renumber(edges, rows), bare, declared, encoding)
         return edges, n, labels, f"Names such as {pointed} were read as {pointed.partition('.')[0]}. {note}".strip()
     if numbers is None:
         by_name = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(by_name), np.int64)
         rank[by_name] = np.arange(len(by_name))
-        labels = _decode([names[k] for k in by_name], path, encoding)
+        labels = _decode([names[k] for k in by_name], encoding)
         return _renumber(edges, rank), len(names), labels, _announced(declared, len(names))
     low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     for base in (0, 1):
         if declared is not None and base <= numbers.min(initial=high) and high < declared + base:
-            n = check_size(path, declared, content=100 * len(edges.source))
+            n = check_size(declared, content=100 * len(edges.source))
             return _renumber(edges, numbers - base), n, np.arange(1, n + 1) if base else None, ""
     order = np.argsort(numbers)
     rank = np.empty(len(order), np.int64)
@@ -97,11 +92,6 @@ def number_nodes(
         None if is_range else numbers[order],
         _announced(declared, len(numbers)),
     )
-
-
-def _have_points(names: list[bytes] | np.ndarray) -> bool:
-    """Whether names are whole numbers, of which some are written 1.0, as tables with gaps make them."""
-    return any(name.endswith(b".0") for name in names) and all(map(_WHOLE.fullmatch, names))
 
 
 def _renumber(edges: Edges, rows: np.ndarray) -> Edges:
@@ -116,12 +106,12 @@ def _announced(declared: int | None, n: int) -> str:
     return f"The comments announce {declared:,} nodes, the links name {n:,}; nodes without a name are not added."
 
 
-def _decode(names: list[bytes], path: Path, encoding: str) -> list[str]:
+def _decode(names: list[bytes], encoding: str) -> list[str]:
     try:
         return [name.decode(encoding) for name in names]
     except UnicodeDecodeError as error:
         found = f"the name {quote(error.object)}"
-        raise EncodingError.of(path, None, found, encoding, b"\n".join(names)) from None
+        raise misencoded(found, encoding, b"\n".join(names)) from None
 
 
 def odd_names(labels: list[str] | np.ndarray | None) -> list[str]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import Wanted, check_size, read_text
+from klafter.graph.io.errors import GraphFileError, misread, none_of, one_of, quote
+from klafter.graph.io.files import ReadOptions, check_size, read_text
 from klafter.graph.io.names import plain_labels
 from klafter.graph.kinds import NAMES
 from klafter.graph.modes import with_kinds
@@ -21,29 +21,26 @@ _RELATION = re.compile(r"\s*(\d+)\s*:(.*)")
 _DECLARED = re.compile(r'\*\w+\s*:\s*(\d+)(?:\s+(?:"([^"]*)"|(\S+)))?')
 
 
-def read_pajek(path: Path, wanted: Wanted) -> Graph:
+def read_pajek(path: Path, options: ReadOptions) -> Graph:
     """The first network of a file; `relation` chooses among several by number or name."""
-    whole = read_text(path, wanted.encoding)
-    file = _Pajek(path, len(whole))
+    whole = read_text(path, options.encoding)
+    file = _Pajek(len(whole))
     for line, text in enumerate(whole.splitlines(), 1):
         if text.strip() and not text.lstrip().startswith("%"):
             file.take(line, text.strip())
     if not file.n:
-        raise GraphFileError.at(path, None, "no *Vertices", "a Pajek file begins with them", "check the format")
-    chosen, note = _choose(file, wanted.relation)
+        raise misread("no *Vertices", "a Pajek file begins with them", "check the format")
+    chosen, note = _choose(file, options.relation)
     links = np.array(file.links.get(chosen, []), float).reshape(-1, 3)
-    edges = Edges(links[:, 0].astype(np.int64), links[:, 1].astype(np.int64), _weight(links[:, 2], wanted.weight))
-    directed = chosen in file.arcs if wanted.directed is None else wanted.directed
+    weight = None if options.weight is None or (links[:, 2] == 1).all() else links[:, 2]
+    edges = Edges(links[:, 0].astype(np.int64), links[:, 1].astype(np.int64), weight)
+    directed = chosen in file.arcs if options.directed is None else options.directed
     labels = plain_labels([file.labels.get(i, str(i + 1)) for i in range(file.n)])
     columns = {name: column for name, column in file.columns.items() if len(column) == file.n}
     if 0 < file.n_first < file.n:
         graph = assemble(edges, file.n, directed=False, labels=labels, attributes=columns, notes=note)
         return with_kinds(graph, np.arange(file.n) >= file.n_first, NAMES)
     return assemble(edges, file.n, directed=directed, labels=labels, attributes=columns, notes=note)
-
-
-def _weight(values: np.ndarray, weight: str | int | None) -> np.ndarray | None:
-    return None if weight is None or (values == 1).all() else values
 
 
 def _choose(file: _Pajek, relation: str | int | None) -> tuple[int, list[str]]:
@@ -53,19 +50,17 @@ def _choose(file: _Pajek, relation: str | int | None) -> tuple[int, list[str]]:
         for k in found:
             if str(relation) in (str(k), name[k]):
                 return k, []
-        listed = f"the relations {', '.join(quote(name[k]) for k in found)}" if found else "no relation"
-        raise GraphFileError.at(file.path, None, listed, f"relation={relation!r} must be one of them", "name another")
+        raise none_of("relations" if found else "relation", name.values(), f"relation={relation!r}")
     if len(found) < 2:
         return (found or [0])[0], []
-    others = ", ".join(f"{name[k]!r}" for k in found[1:])
-    return found[0], [f"Read the relation {name[found[0]]!r}; the file also holds {others} (choose with relation=)."]
+    return found[0], [one_of("relation", name[found[0]], (name[k] for k in found[1:]), "relation")]
 
 
 class _Pajek:
     """The lines of a Pajek file taken one by one; ends are rows, counted from 0."""
 
-    def __init__(self, path: Path, size: int):
-        self.path, self.size = path, size
+    def __init__(self, size: int):
+        self.size = size
         self.n, self.n_first = 0, 0  # nodes, and those of the first of two kinds
         self.labels: dict[int, str] = {}
         self.relations: dict[int, str] = {}
@@ -85,7 +80,7 @@ class _Pajek:
             if isinstance(error, GraphFileError):
                 raise
             rule = "vertices, arcs and edges are numbers from 1"
-            raise GraphFileError.at(self.path, line, quote(text), rule, "correct the line") from None
+            raise misread(quote(text), rule, "correct the line", line) from None
 
     def _open(self, line: int, text: str) -> None:
         """A line with a star begins a part."""
@@ -96,12 +91,15 @@ class _Pajek:
         if kind == "vertices":
             if not self.n:
                 words = text.split()
-                self.n = check_size(self.path, int(words[1]), line, self.size)
+                self.n = check_size(int(words[1]), line, self.size)
                 self.n_first = int(words[2]) if len(words) > 2 and words[2].isdigit() else 0
                 self.read = self._vertex
             return
-        lists = {"arcslist": self._list, "edgeslist": self._list, "matrix": self._matrix}
-        parts = {"arcs": self._link, "edges": self._link, **lists}
+        parts = {
+            **dict.fromkeys(("arcs", "edges"), self._link),
+            **dict.fromkeys(("arcslist", "edgeslist"), self._list),
+            "matrix": self._matrix,
+        }
         self.undirected, self.row = kind.startswith("edges"), 0
         self.read = parts.get(kind, self._skip)
         if kind in ("partition", "vector"):
@@ -111,9 +109,7 @@ class _Pajek:
 
     def _skip(self, line: int, text: str) -> None:
         if not self.n:
-            raise GraphFileError.at(
-                self.path, line, quote(text), "a Pajek file begins with *Vertices", "check the format"
-            )
+            raise misread(quote(text), "a Pajek file begins with *Vertices", "check the format", line)
 
     def _vertex(self, line: int, text: str) -> None:
         found = _VERTEX.match(text)
@@ -125,12 +121,12 @@ class _Pajek:
         node = int(field)
         if not 1 <= node <= self.n:
             rule = f"*Vertices says that nodes are 1 to {self.n}"
-            raise GraphFileError.at(self.path, line, f"node {node}", rule, "correct the line or the number of vertices")
+            raise misread(f"node {node}", rule, "correct the line or the number of vertices", line)
         return node - 1
 
     def _add(self, line: int, relation: int, source: str, target: str, weight: float) -> None:
         if not np.isfinite(weight):
-            raise GraphFileError.at(self.path, line, f"the weight {weight}", "weights are finite", "correct the line")
+            raise misread(f"the weight {weight}", "weights are finite", "correct the line", line)
         i, j = self._end(line, source), self._end(line, target)
         self.links.setdefault(relation, []).append((i, j, weight))
         if not self.undirected:

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, TypeAlias
 
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import EncodingError, GraphFileError, quote
-from klafter.graph.io.files import Wanted, opened
+from klafter.graph.io.errors import EncodingError, GraphFileError, located, misread, quote
+from klafter.graph.io.files import ReadOptions, opened
 from klafter.graph.io.formats import read_gml, read_json, read_mat, read_matrix_market, read_npz, read_xml
-from klafter.graph.io.links_graph import LinksAsked, links_graph, noted
+from klafter.graph.io.links_graph import links_graph, noted
 from klafter.graph.io.matrix import matrix_graph, read_matrix
 from klafter.graph.io.pajek import read_pajek
 from klafter.graph.io.tables.edge_list import open_table, read_table
@@ -26,18 +26,19 @@ from klafter.graph.io.ucinet import OPENING, read_dl
 
 log = logging.getLogger("klafter")
 
-_READERS = {
-    ".graphml": read_xml,
-    ".xml": read_xml,
-    ".gexf": read_xml,
-    ".gml": read_gml,
-    ".json": read_json,
-    ".net": read_pajek,
-    ".paj": read_pajek,
-    ".mtx": read_matrix_market,
-    ".npz": read_npz,
-    ".mat": read_mat,
-    ".dl": read_dl,
+Reader: TypeAlias = Callable[[Path, ReadOptions], Graph]
+READERS: dict[str, tuple[str, Reader]] = {
+    ".graphml": ("GraphML", read_xml),
+    ".xml": ("XML", read_xml),
+    ".gexf": ("GEXF", read_xml),
+    ".gml": ("GML", read_gml),
+    ".json": ("JSON", read_json),
+    ".net": ("Pajek", read_pajek),
+    ".paj": ("Pajek", read_pajek),
+    ".mtx": ("MatrixMarket", read_matrix_market),
+    ".npz": ("sparse matrix", read_npz),
+    ".mat": ("MATLAB", read_mat),
+    ".dl": ("UCINET DL", read_dl),
 }
 _FOREIGN = {
     ".xls": "save it as .xlsx or CSV",
@@ -159,62 +160,38 @@ def read_graph(
     >>> print(graph.notes[0])
     Line 1, 'Person;Freund', names the columns ('Person' and 'Freund' are names of columns); pass header=False if not.
     """
-    table = {"delimiter": delimiter, "header": header, "weight": weight, "decimal": decimal, "matrix": matrix}
-    asked = Asked(Path(path), directed, weight, relation, sheet, two_mode, table)
-    return read_asked(asked, nodes, labels, encoding, nodes_header)
+    options = ReadOptions(
+        directed, weight, delimiter, header, nodes, labels, relation, encoding, sheet, matrix, two_mode, decimal,
+        nodes_header,
+    )  # fmt: skip
+    return read_with(Path(path), options)
 
 
-class Asked(NamedTuple):
-    """What to read, and how."""
-
-    path: Path
-    directed: bool | None
-    weight: str | int | None
-    relation: str | int | None
-    sheet: str | int | None
-    two_mode: bool | None
-    table: dict[str, Any]  # how a table is laid out
-    most_blocks: int | None = None  # to read only the beginning of a table
-
-
-def read_asked(
-    asked: Asked,
-    nodes: str | os.PathLike[str] | bool | None,
-    labels: str | None,
-    encoding: str | None,
-    nodes_header: bool | None,
-) -> Graph:
+def read_with(path: Path, options: ReadOptions) -> Graph:
     """Read a network, with its table of nodes if there is one."""
-    _check_arguments(asked)
-    place = asked.path
-    described = _find_nodes(place, nodes)
-    table = None if described is None else read_nodes(described, labels, encoding, nodes_header)
-    try:
-        graph = _in_its_encoding(encoding, lambda code: _read(asked, table, code))
-    except GraphFileError:
-        raise
-    except Exception as error:
-        raise GraphFileError.at(
-            place, None, f"trouble ({_first_sentence(error)})", "it should be a graph file", "check format and suffix"
-        ) from None
-    said = [] if table is None else list(table.notes)
-    if described is None and nodes is None:
-        said = _beside(place, asked.sheet)
-    if said:
-        graph = noted(graph, said)
-    log.info("%s: %s", place, " ".join(graph.notes))
+    with located(path):
+        _check_options(path, options)
+        described, table = _find_nodes(path, options.nodes), None
+    if described is not None:
+        with located(described):
+            table = read_nodes(described, options)
+    with located(path):
+        graph = _in_its_encoding(options.encoding, lambda code: _read(path, options._replace(encoding=code), table))
+        notes = [] if table is None else list(table.notes)
+        if described is None and options.nodes is None:
+            notes = _beside(path, options.sheet)
+    graph = noted(graph, notes) if notes else graph
+    log.info("%s: %s", path, " ".join(graph.notes))
     return graph
 
 
-def _check_arguments(asked: Asked) -> None:
-    delimiter, decimal = asked.table.get("delimiter"), asked.table.get("decimal")
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
-        raise ValueError(f"delimiter is one character such as ',' or a tab; this is {delimiter!r}.")
-    if decimal not in (None, ".", ","):
-        raise ValueError(f"decimal is '.' or ','; this is {decimal!r}.")
-    if asked.sheet is not None and asked.path.suffix.lower() not in EXCEL:
-        rule = f"sheet={asked.sheet!r} needs one"
-        raise GraphFileError.at(asked.path, None, "no workbook", rule, "read without sheet=")
+def _check_options(path: Path, options: ReadOptions) -> None:
+    if options.delimiter is not None and (len(options.delimiter) != 1 or not options.delimiter.isascii()):
+        raise ValueError(f"delimiter is one character such as ',' or a tab; this is {options.delimiter!r}.")
+    if options.decimal not in (None, ".", ","):
+        raise ValueError(f"decimal is '.' or ','; this is {options.decimal!r}.")
+    if options.sheet is not None and path.suffix.lower() not in EXCEL:
+        raise misread("no workbook", f"sheet={options.sheet!r} needs one", "read without sheet=")
 
 
 def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Graph:
@@ -237,12 +214,18 @@ def _in_its_encoding(encoding: str | None, read: Callable[[str], Graph]) -> Grap
     return noted(graph, [said])
 
 
-def _read(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
-    reader = _READERS.get(file_kind(asked.path))
-    if reader is None:
-        return _read_table(asked, nodes, encoding)
-    graph = reader(asked.path, Wanted(asked.directed, asked.weight, asked.relation, encoding))
-    return graph if nodes is None else _describe(graph, nodes, asked.path)
+def _read(path: Path, options: ReadOptions, nodes: NodeTable | None) -> Graph:
+    kind = file_kind(path)
+    try:
+        if kind not in READERS:
+            return _read_table(path, options, nodes)
+        graph = READERS[kind][1](path, options)
+        return graph if nodes is None else _describe(graph, nodes)
+    except GraphFileError:
+        raise
+    except Exception as error:
+        said = quote(" ".join(str(error).split()) or type(error).__name__, 120)[1:-1]
+        raise misread(f"trouble ({said})", "it should be a graph file", "check format and suffix") from None
 
 
 def _find_nodes(path: Path, nodes: str | os.PathLike[str] | bool | None) -> Path | None:
@@ -268,60 +251,54 @@ def _beside(path: Path, sheet: str | int | None) -> list[str]:
 def file_kind(path: Path) -> str:
     """The suffix, without .gz; for suffixes that say nothing, what the file begins with."""
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    if suffix in _READERS or is_sheet(path):
+    if suffix in READERS or is_sheet(path):
         return suffix
     with opened(path) as stream:
         start = stream.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if suffix in _FOREIGN:
-        raise GraphFileError.at(path, None, f"a {suffix} file", "klafter does not read these", _FOREIGN[suffix])
+        raise misread(f"a {suffix} file", "klafter does not read these", _FOREIGN[suffix])
     for opening, (called, cure) in _UNREAD.items():
         if start.startswith(opening):
-            raise GraphFileError.at(path, None, called, "klafter does not read these", cure)
+            raise misread(called, "klafter does not read these", cure)
     if start.count(b"\n") > 1 and all(_BRACKETS.fullmatch(line) for line in start.split(b"\n")[:-1]):
         found, rule = f"lines in brackets such as {quote(start.split(bytes([10]))[0])}", "a line is two names"
-        raise GraphFileError.at(path, 1, found, rule, "delete the brackets")
+        raise misread(found, rule, "delete the brackets", 1)
     if OPENING.match(start.decode("ascii", "replace")):
         return ".dl"
     return next((kind for opening, kind in _OPENINGS.items() if start.startswith(opening)), "")
 
 
-def _first_sentence(error: Exception) -> str:
-    return quote(" ".join(str(error).split()) or type(error).__name__, 120)[1:-1]
-
-
-def open_stream(path: Path, sheet: str | int | None) -> tuple[AbstractContextManager[BinaryIO], list[str]]:
-    """A table as a stream of text, and what has to be said of it."""
+def open_stream(path: Path, options: ReadOptions) -> tuple[AbstractContextManager[BinaryIO], ReadOptions, list[str]]:
+    """A table as a stream of text, how to read it, and what has to be said of it."""
     if not is_sheet(path):
-        return opened(path), []
-    found = read_sheet(path, sheet)
-    return nullcontext(io.BytesIO(found.data)), found.notes
+        return opened(path), options, []
+    found = read_sheet(path, options.sheet)
+    return nullcontext(io.BytesIO(found.data)), options._replace(encoding="utf-8"), found.notes
 
 
-def _read_table(asked: Asked, nodes: NodeTable | None, encoding: str) -> Graph:
+def _read_table(path: Path, options: ReadOptions, nodes: NodeTable | None) -> Graph:
     """A list of links or an adjacency matrix."""
-    encoding = "utf-8" if is_sheet(asked.path) else encoding
-    opening, notes = open_stream(asked.path, asked.sheet)
+    opening, options, notes = open_stream(path, options)
     with opening as stream:
-        table = open_table(stream, asked.path, encoding, **asked.table)
-        if asked.most_blocks is not None:
-            table = table._replace(blocks=islice(table.blocks, asked.most_blocks))
+        table = open_table(stream, options)
+        if options.most_blocks is not None:
+            table = table._replace(blocks=islice(table.blocks, options.most_blocks))
         if table.matrix is not None:
-            found = read_matrix(table, asked.path, encoding)
-            found = found._replace(notes=(*notes, *found.notes))
-            graph = matrix_graph(asked.path, found, asked.directed, asked.weight, asked.two_mode)
-            return graph if nodes is None else _describe(graph, nodes, asked.path)
+            found = read_matrix(table)
+            graph = matrix_graph(found._replace(notes=(*notes, *found.notes)), options)
+            return graph if nodes is None else _describe(graph, nodes)
         known = [] if nodes is None else [name.encode(table.encoding) for name in nodes.identifiers]
         links = read_table(table, known)
-    return links_graph(LinksAsked(asked.path, asked.directed, asked.two_mode), table, links, nodes, notes)
+    return links_graph(options, table, links, nodes, notes)
 
 
-def _describe(graph: Graph, nodes: NodeTable, path: Path) -> Graph:
+def _describe(graph: Graph, nodes: NodeTable) -> Graph:
     """The graph with the attributes of a table, matched by name."""
     position = {name: k for k, name in enumerate(nodes.identifiers)}
     order = [position.get(str(graph.label(i)), -1) for i in range(graph.n_nodes)]
     if -1 in order:
         found = f"the node {quote(str(graph.label(order.index(-1))))}"
-        raise GraphFileError.at(path, None, found, "the table of nodes must name all nodes", "add it there")
+        raise misread(found, "the table of nodes must name all nodes", "add it there")
     labels = nodes.labels if nodes.labels is None else [nodes.labels[k] for k in order]
     attributes = {**graph.attributes, **{name: column[order] for name, column in nodes.attributes.items()}}
     return graph.replace(labels=graph.labels if labels is None else labels, attributes=attributes)

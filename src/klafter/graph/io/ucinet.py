@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +11,8 @@ from scipy import sparse
 
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.graph import Graph
-from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import Wanted, check_size, read_text
+from klafter.graph.io.errors import GraphFileError, misread, none_of, one_of, quote
+from klafter.graph.io.files import ReadOptions, check_size, read_text
 from klafter.graph.io.matrix import Matrix, matrix_graph
 from klafter.graph.io.names import plain_labels
 from klafter.graph.io.tables.values import MISSING
@@ -39,37 +38,36 @@ class _Header(NamedTuple):
     embedded: frozenset[str]
 
 
-def read_dl(path: Path, wanted: Wanted) -> Graph:
+def read_dl(path: Path, options: ReadOptions) -> Graph:
     """A DL file; `relation` chooses among several matrices by number or label."""
     text = "\n".join(
-        line for line in read_text(path, wanted.encoding).splitlines() if not line.lstrip().startswith("!")
+        line for line in read_text(path, options.encoding).splitlines() if not line.lstrip().startswith("!")
     )
-    top, data, first = _split(path, text)
-    header = _header(path, top)
-    check_size(path, max(header.rows, header.columns), content=len(text))
+    top, data, first = _split(text)
+    header = _header(top)
+    check_size(max(header.rows, header.columns), content=len(text))
     reader = _READERS.get(header.format)
     if reader is None:
         known = ", ".join(_READERS)
-        raise GraphFileError.at(path, None, f"the format {quote(header.format)}", f"{known} are read", "export as one")
+        raise misread(f"the format {quote(header.format)}", f"{known} are read", "export as one")
     try:
-        return reader(path, header, data, wanted)
+        return reader(header, data, options)
     except (ValueError, IndexError) as error:
         if isinstance(error, GraphFileError):
             raise
         rule = f"the data of {header.format} are labels or numbers from 1, and values"
-        raise GraphFileError.at(path, first, quote(str(error)), rule, "correct the data") from None
+        raise misread(quote(str(error)), rule, "correct the data", first) from None
 
 
-def _split(path: Path, text: str) -> tuple[str, str, int]:
+def _split(text: str) -> tuple[str, str, int]:
     """What stands before and after ``data:``, and the line where the data begin."""
     found = re.search(r"\bdata\s*:", text, re.I)
     if found is None or not text.lstrip().lower().startswith("dl"):
-        rule, cure = "a DL file begins with DL and has a part DATA:", "check the format"
-        raise GraphFileError.at(path, None, "something else", rule, cure)
+        raise misread("something else", "a DL file begins with DL and has a part DATA:", "check the format")
     return text[: found.start()], text[found.end() :], text.count("\n", 0, found.end()) + 2
 
 
-def _header(path: Path, top: str) -> _Header:
+def _header(top: str) -> _Header:
     bounds = list(_PART.finditer(top))
     settings = top[: bounds[0].start()] if bounds else top
     labels: dict[str, list[str]] = {}
@@ -86,8 +84,8 @@ def _header(path: Path, top: str) -> _Header:
     sizes = {name.lower(): int(count) for name, count in _SIZE.findall(settings)}
     rows, columns = sizes.get("nr", sizes.get("n", 0)), sizes.get("nc", sizes.get("n", 0))
     if not rows or not columns:
-        raise GraphFileError.at(path, 1, quote(settings), "DL says N=, or NR= and NC=", "add the number of nodes")
-    check_size(path, max(rows, columns))
+        raise misread(quote(settings), "DL says N=, or NR= and NC=", "add the number of nodes", 1)
+    check_size(max(rows, columns))
     stated = _FORMAT.search(settings)
     form = stated[1].lower() if stated else "fullmatrix"
     form = {"matrix": "fullmatrix", "full": "fullmatrix", "edgelist": "edgelist1", "nodelist": "nodelist1"}.get(
@@ -108,16 +106,14 @@ def _names(header: _Header, kind: str, count: int) -> tuple[str, ...]:
     return tuple(names[:count]) if len(names) >= count else ()
 
 
-def _values(path: Path, header: _Header, data: str) -> tuple[list[np.ndarray], tuple[str, ...], tuple[str, ...]]:
+def _values(header: _Header, data: str) -> tuple[list[np.ndarray], tuple[str, ...], tuple[str, ...]]:
     """The matrices of a file, and names that stand among their values."""
     words = _tokens(data)
     across = _names(header, "column", header.columns)
     down = list(_names(header, "row", header.rows))
-    inside = {"row": "row" in header.embedded or "both" in header.embedded}
-    inside["column"] = "column" in header.embedded or "both" in header.embedded
-    if inside["column"]:
+    if header.embedded & {"column", "both"}:
         across, words = tuple(words[: header.columns]), words[header.columns :]
-    if inside["row"]:
+    if header.embedded & {"row", "both"}:
         width = header.columns + 1
         down = words[::width][: header.rows]
         words = [word for k, word in enumerate(words) if k % width]
@@ -127,8 +123,7 @@ def _values(path: Path, header: _Header, data: str) -> tuple[list[np.ndarray], t
     row, column = _cells(header) if not far_more else (np.empty(0, int), np.empty(0, int))
     if far_more or len(numbers) != header.matrices * len(row):
         announced = whole if far_more else header.matrices * len(row)
-        found, rule = f"{len(numbers):,} values", f"{announced:,} are announced"
-        raise GraphFileError.at(path, None, found, rule, "correct N= or the data")
+        raise misread(f"{len(numbers):,} values", f"{announced:,} are announced", "correct N= or the data")
     found_matrices = []
     for k in range(header.matrices):
         matrix = np.zeros((header.rows, header.columns))
@@ -149,27 +144,25 @@ def _cells(header: _Header) -> tuple[np.ndarray, np.ndarray]:
     return row[keep], column[keep]
 
 
-def _read_full(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph:
-    matrices, down, across = _values(path, header, data)
+def _read_full(header: _Header, data: str, options: ReadOptions) -> Graph:
+    matrices, down, across = _values(header, data)
     titles = header.labels.get("matrix", []) or [str(k + 1) for k in range(len(matrices))]
-    chosen, notes, relation = 0, [], wanted.relation
+    chosen, notes, relation = 0, [], options.relation
     if relation is not None:
         fits = [k for k, title in enumerate(titles) if str(relation) in (title, str(k + 1))]
         if not fits:
-            found = f"the matrices {', '.join(map(quote, titles))}"
-            raise GraphFileError.at(path, None, found, f"relation={relation!r} must be one of them", "name another")
+            raise none_of("matrices", titles, f"relation={relation!r}")
         chosen = fits[0]
     elif len(matrices) > 1:
-        others = ", ".join(f"{title!r}" for title in titles[1:])
-        notes = [f"Read the matrix {titles[0]!r}; the file also holds {others} (choose with relation=)."]
+        notes = [one_of("matrix", titles[0], titles[1:], "relation")]
     down, across = down or (across if not header.two_mode else ()), across or (down if not header.two_mode else ())
     matrix = Matrix(sparse.csr_array(matrices[chosen]), down, across, tuple(notes))
-    return matrix_graph(path, matrix, wanted.directed, wanted.weight, header.two_mode or None)
+    return matrix_graph(matrix, options._replace(two_mode=header.two_mode or None))
 
 
-def _read_links(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph:
+def _read_links(header: _Header, data: str, options: ReadOptions) -> Graph:
     """Edge lists have two ends and perhaps a value a line, node lists one node and those it names."""
-    down, across = _Numbering(path, header, "row"), _Numbering(path, header, "column")
+    down, across = _Numbering(header, "row"), _Numbering(header, "column")
     across = across if header.two_mode else down
     source, target, value = [], [], []
     for line in filter(str.strip, data.splitlines()):
@@ -182,22 +175,22 @@ def _read_links(path: Path, header: _Header, data: str, wanted: Wanted) -> Graph
         source += [first] * len(ends)
         target += [across.find(word) for word in ends]
         value += values
-    weights = None if wanted.weight is None or all(v == 1 for v in value) else np.array(value)
+    weights = None if options.weight is None or all(v == 1 for v in value) else np.array(value)
     edges = Edges(np.array(source, np.int64), np.array(target, np.int64), weights)
     if header.two_mode:
         size = header.rows, header.columns
         found = sparse.csr_array(sparse.coo_array((np.array(value), (edges.source, edges.target)), shape=size))
         matrix = Matrix(found, down.names(), across.names())
-        return matrix_graph(path, matrix, wanted.directed, wanted.weight, True)
+        return matrix_graph(matrix, options._replace(two_mode=True))
     labels = plain_labels(list(down.names())) if down.known else None
-    return assemble(edges, header.rows, directed=wanted.directed, labels=labels)
+    return assemble(edges, header.rows, directed=options.directed, labels=labels)
 
 
 class _Numbering:
     """Rows of nodes by number from 1, by label, or in order of appearance where labels stand among the data."""
 
-    def __init__(self, path: Path, header: _Header, kind: str):
-        self.path, self.kind = path, kind
+    def __init__(self, header: _Header, kind: str):
+        self.kind = kind
         self.count = header.rows if kind == "row" else header.columns
         self.embedded = bool(header.embedded & {kind, "both"})
         self.known = {simple: k for k, simple in enumerate(_names(header, kind, self.count))}
@@ -215,8 +208,7 @@ class _Numbering:
 
     def _check(self, place: int, word: str) -> int:
         if not 0 <= place < self.count:
-            rule, cure = f"the file announces {self.count} nodes", "correct N= or the data"
-            raise GraphFileError.at(self.path, None, f"the node {quote(word)}", rule, cure)
+            raise misread(f"the node {quote(word)}", f"the file announces {self.count} nodes", "correct N= or the data")
         return place
 
     def names(self) -> tuple[str, ...]:
@@ -227,13 +219,7 @@ class _Numbering:
         return tuple(by_row.get(k, f"{self.kind} {k + 1}") for k in range(self.count))
 
 
-_Reader = Callable[[Path, _Header, str, Wanted], Graph]
-_READERS: dict[str, _Reader] = {
-    "fullmatrix": _read_full,
-    "lowerhalf": _read_full,
-    "upperhalf": _read_full,
-    "edgelist1": _read_links,
-    "edgelist2": _read_links,
-    "nodelist1": _read_links,
-    "nodelist2": _read_links,
+_READERS = {
+    **dict.fromkeys(("fullmatrix", "lowerhalf", "upperhalf"), _read_full),
+    **dict.fromkeys(("edgelist1", "edgelist2", "nodelist1", "nodelist2"), _read_links),
 }

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph.graph import Graph
+from klafter.graph.units import list_links
 from klafter.graph.writing import write_file
 
 Groups = list[list[int]] | None  # the communities of each node
@@ -97,9 +98,8 @@ def _groups(graph: Graph, memberships: Any) -> list[list[int]]:
 
 
 def _links(graph: Graph) -> list[tuple[int, int, float]]:
-    coo = sparse.coo_array(graph.links)
-    keep = slice(None) if graph.directed else coo.row < coo.col
-    return list(zip(coo.row[keep].tolist(), coo.col[keep].tolist(), coo.data[keep].tolist()))
+    pairs, values = list_links(graph)
+    return list(zip(*pairs.T.tolist(), values.tolist()))
 
 
 def _known(graph: Graph, i: int, groups: Groups, names: list[str]) -> dict[str, Any]:
@@ -137,15 +137,12 @@ def _plain(value: object, shape: Shape) -> bool | int | float | str:
 def _printable(text: str, shape: Shape) -> str:
     """Text, refused where a file of this kind would give it back as another."""
     if found := _LOST["rows" if shape.suffix in (".csv", ".tsv") else "xml"].search(text):
+        shown = repr(text) if len(text) <= LONG else f"{text[:LONG]!r}..."
         raise ValueError(
-            f"{_shortened(text)} has the control character {found[0]!r}, which a {shape.suffix} file cannot keep. "
+            f"{shown} has the control character {found[0]!r}, which a {shape.suffix} file cannot keep. "
             "Write .json, or rename the node."
         )
     return text
-
-
-def _shortened(text: str) -> str:
-    return repr(text) if len(text) <= LONG else f"{text[:LONG]!r}..."
 
 
 def _write_json(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], shape: Shape) -> None:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.graph import Graph, as_graph
-from klafter.graph.units import look_up
+from klafter.graph.units import all_units, look_up, unit_pairs
 
 MOST_NODES = 5_000  # dyads that are not listed are stored as hidden, about n^2 of them
 
@@ -42,11 +42,8 @@ def dyad_samples(graph: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     graph = as_graph(graph)
     _check_size(graph)
-    seen = ~np.eye(graph.n_nodes, dtype=bool) if graph.directed else np.triu(np.ones((graph.n_nodes,) * 2, bool), 1)
-    seen &= ~graph.hidden.toarray().astype(bool)
-    if graph.second_kind is not None:
-        seen &= graph.second_kind[:, None] != graph.second_kind
-    pairs = np.argwhere(seen).astype(np.int64)
+    pairs = unit_pairs(graph, all_units(graph))
+    pairs = pairs[look_up(graph.hidden, pairs) == 0]
     return pairs, look_up(graph.links, pairs)
 
 
@@ -146,18 +143,6 @@ class LinkClassifier(_Likelihood, ClassifierMixin, _DyadEstimator):  # type: ign
     classes_: np.ndarray
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model to the dyads that are listed; all others nobody observed.
-
-        Parameters
-        ----------
-        X : (m, 2) integer array
-            Pairs of rows of ``graph``.
-        y : (m,) array of 0 and 1
-
-        Returns
-        -------
-        self
-        """
         odd = np.setdiff1d(np.asarray(y), (0, 1))
         if len(odd):
             raise ValueError(f"LinkClassifier needs links of 0 or 1; there is {odd[0]}. Use LinkRegressor.")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from klafter.models.interop import tables
+from klafter.graph import Graph
+from klafter.graph.units import list_links
 from klafter.models.interop.placement import Placement, place
 from klafter.models.interop.transformer import MembershipTransformer
 
@@ -21,6 +26,18 @@ if TYPE_CHECKING:  # so that editors complete what is done with them
 class Exports(MembershipTransformer):
     """What was found, in the forms in which other libraries want it."""
 
+    if TYPE_CHECKING:
+        memberships_: Any
+        n_communities_: int
+
+        @property
+        def labels_(self) -> np.ndarray: ...
+
+        @property
+        def stability_(self) -> np.ndarray | None: ...
+
+        def communities(self) -> list[set[Any]]: ...
+
     def to_frame(self) -> pandas.DataFrame:
         """One row for each node, as a pandas table.
 
@@ -32,8 +49,28 @@ class Exports(MembershipTransformer):
             where ``membership_proba_`` is), and the attributes.
         """
         check_is_fitted(self, "memberships_")
-        table: pandas.DataFrame = tables.nodes_frame(self)
-        return table
+        pd, graph = library("pandas", "a table"), self.graph_
+        names, proba = self.community_names_, self.membership_proba_
+        z = sparse.csr_array(self.memberships_)
+        held = [tuple(names[k] for k in sorted(z.indices[a:b].tolist())) for a, b in pairwise(z.indptr)]
+        columns = {
+            **({} if graph.kinds is None else {"kind": graph.kinds}),
+            "degree": np.diff(graph.links.indptr) + (np.diff(graph.links.tocsc().indptr) if graph.directed else 0),
+            "communities": held,
+            "n_communities": [len(row) for row in held],
+            "partition": self.labels_,
+        }
+        index = pd.Index(node_labels(graph), name="node")
+        table = pd.DataFrame(columns, index=index)
+        if sparse.issparse(proba):
+            beliefs = pd.DataFrame.sparse.from_spmatrix(proba, index=index, columns=names)
+        else:
+            beliefs = pd.DataFrame(proba, index=index, columns=names)
+        known = pd.DataFrame({name: list(values) for name, values in graph.attributes.items()}, index=index)
+        taken = {*table.columns, *names}
+        known = known.rename(columns={name: f"{name} (attribute)" for name in known.columns if name in taken})
+        whole: pandas.DataFrame = pd.concat([table, beliefs, known], axis=1)
+        return whole
 
     def communities_frame(self) -> pandas.DataFrame:
         """One row for each community, as a pandas table.
@@ -45,7 +82,27 @@ class Exports(MembershipTransformer):
             without other restarts) and members.
         """
         check_is_fitted(self, "memberships_")
-        table: pandas.DataFrame = tables.communities_frame(self)
+        pd, graph = library("pandas", "a table"), self.graph_
+        z = sparse.csr_array(self.memberships_, dtype=float)
+        size = np.asarray(z.sum(axis=0)).ravel()
+        present = sparse.csr_array(graph.links != 0, dtype=float)
+        inside = np.asarray((present @ z).multiply(z).sum(axis=0)).ravel() / (1 if graph.directed else 2)
+        pairs = size * (size - 1) / (1 if graph.directed else 2)
+        if graph.second_kind is not None:
+            n_second = np.asarray(z[graph.second_kind].sum(axis=0)).ravel()
+            pairs = n_second * (size - n_second)
+        stability = self.stability_
+        table: pandas.DataFrame = pd.DataFrame(
+            {
+                "name": self.community_names_,
+                "size": size.astype(int),
+                "links_inside": inside.astype(int),
+                "density": np.divide(inside, pairs, out=np.full(len(size), np.nan), where=pairs > 0),
+                "stability": np.full(len(size), np.nan) if stability is None else stability,
+                "members": [sorted(members, key=str) for members in self.communities()],
+            },
+            index=pd.RangeIndex(len(size), name="community"),
+        )
         return table
 
     def to_networkx(self) -> networkx.Graph:
@@ -58,8 +115,14 @@ class Exports(MembershipTransformer):
             graph; links a ``weight`` where not all are 1. Of a two-mode network nodes have ``kind`` and ``bipartite``.
         """
         check_is_fitted(self, "memberships_")
-        graph: networkx.Graph = tables.networkx_graph(self)
-        return graph
+        graph, nx = self.graph_, library("networkx", "to_networkx")
+        made: networkx.Graph = nx.DiGraph() if graph.directed else nx.Graph()
+        labels, known, (pairs, values) = node_labels(graph), node_facts(self), list_links(graph)
+        made.add_nodes_from((label, {name: of[i] for name, of in known.items()}) for i, label in enumerate(labels))
+        weighted = bool((values != 1).any())
+        for (i, j), value in zip(pairs.tolist(), values.tolist()):
+            made.add_edge(labels[i], labels[j], **({"weight": value} if weighted else {}))
+        return made
 
     def to_igraph(self) -> igraph.Graph:
         """The network for igraph, with what was found as vertex attributes; see ``to_networkx``.
@@ -70,8 +133,14 @@ class Exports(MembershipTransformer):
             Labels are the vertex attribute ``name``.
         """
         check_is_fitted(self, "memberships_")
-        graph: igraph.Graph = tables.igraph_graph(self)
-        return graph
+        graph, ig, (pairs, values) = self.graph_, library("igraph", "to_igraph"), list_links(self.graph_)
+        made: igraph.Graph = ig.Graph(n=graph.n_nodes, edges=pairs.tolist(), directed=graph.directed)
+        made.vs["name"] = [str(label) for label in node_labels(graph)]
+        for name, of in node_facts(self).items():
+            made.vs[name] = of
+        if (values != 1).any():
+            made.es["weight"] = values.tolist()
+        return made
 
     def to_node_clustering(self) -> cdlib.NodeClustering:
         """The communities for cdlib, whose measures and pictures then work.
@@ -81,8 +150,11 @@ class Exports(MembershipTransformer):
         cdlib.NodeClustering
         """
         check_is_fitted(self, "memberships_")
-        clustering: cdlib.NodeClustering = tables.node_clustering(self)
-        return clustering
+        kind = library("cdlib", "to_node_clustering").NodeClustering
+        members = [sorted(held, key=str) for held in self.communities() if held]
+        about = members, self.to_networkx(), type(self).__name__, self.get_params(deep=False)
+        found: cdlib.NodeClustering = kind(*about, overlap=True)
+        return found
 
     def place(
         self,
@@ -126,3 +198,43 @@ class Exports(MembershipTransformer):
         """
         check_is_fitted(self, "draws_")
         return place(self, links, unlinked, linked_by, values, attributes)
+
+
+def links_frame(links: list[tuple[Any, Any, float]]) -> Any:
+    """Pairs and their probabilities."""
+    return library("pandas", "a table").DataFrame(links, columns=["source", "target", "probability"])
+
+
+def node_facts(model: Any) -> dict[str, list[Any]]:
+    """Communities (numbers), partition, probabilities of held communities and attributes, by node."""
+    graph, z = model.graph_, sparse.csr_array(model.memberships_)
+    proba = sparse.csr_array(model.membership_proba_)
+    held = [sorted(z.indices[a:b].tolist()) for a, b in pairwise(z.indptr)]
+    kinds: dict[str, list[Any]] = {}
+    if graph.kinds is not None and graph.second_kind is not None:  # as networkx and igraph call them
+        second = graph.second_kind
+        kinds = {"kind": graph.kinds.tolist(), "bipartite": second.astype(int).tolist(), "type": second.tolist()}
+    return {
+        **{name: [_plain(v) for v in values] for name, values in graph.attributes.items()},
+        **kinds,
+        "communities": held,
+        "probabilities": [[float(proba[i, k]) for k in row] for i, row in enumerate(held)],
+        "partition": model.labels_.tolist(),
+    }
+
+
+def node_labels(graph: Graph) -> list[Any]:
+    """Labels, or numbers where there are none."""
+    return [graph.label(i) for i in range(graph.n_nodes)]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def library(name: str, what: str) -> Any:
+    """A library that klafter does without, or a sentence that says what to install."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ImportError(f"{name} is not installed, and {what} needs it: pip install {name}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,9 +150,11 @@ def place(
     known = np.unique(np.concatenate([side.nodes for side, _ in sides]))
     columns = _columns(model, attributes or {})
     row = _rower(model, sides, columns)
-    draws = [(draw, row(draw)) for draw in _thinned(model._prediction_draws())]
-    proba = _membership_proba(model, row(model.point_).u)
-    held = (proba >= _threshold(model)).astype(np.int8)
+    every = model._prediction_draws()
+    some = [every[t] for t in np.unique(np.linspace(0, len(every) - 1, min(len(every), MOST_DRAWS)).astype(int))]
+    draws = [(draw, row(draw)) for draw in some]
+    proba, threshold = _membership_proba(model, row(model.point_).u)
+    held = (proba >= threshold).astype(np.int8)
     names = [model.community_names_[k] for k in np.flatnonzero(held)]
     return Placement(held, proba, names, draws, model, known, columns, partners)
 
@@ -277,22 +279,19 @@ def _all(graph: Graph, links: Side, rest: Side | None) -> Side:
     return Side(np.concatenate([links.nodes, rest.nodes]), np.concatenate([links.values, rest.values]))
 
 
-def _membership_proba(model: Any, row: np.ndarray) -> np.ndarray:
-    """Probabilities for the communities that are shown."""
-    u, w = sparse.csr_array(model.point_.memberships), model.point_.affinities
+def _membership_proba(model: Any, row: np.ndarray) -> tuple[np.ndarray, float]:
+    """Probabilities for the communities that are shown, and from which on the newcomer is a member.
+
+    That is half an expected link for EPM, the share of one role for MMSB, else a half.
+    """
+    u, threshold = sparse.csr_array(model.point_.memberships), 0.5
     graded = model._response().nonnegative and isinstance(model.point_, LinearDraw) and not (u.data == 1.0).all()
-    if graded and not np.allclose(np.asarray(u.sum(axis=1)).ravel(), 1.0):
-        row = -np.expm1(-row * (np.asarray(w) @ np.asarray(u.sum(axis=0)).ravel()))  # of a link through it
-    return np.asarray(row[: model.n_communities_])
-
-
-def _threshold(model: Any) -> float:
-    """Of EPM half an expected link, of MMSB the share of one role, else a half."""
-    u = sparse.csr_array(model.point_.memberships)
-    if not model._response().nonnegative or isinstance(model.point_, ExposureDraw) or (u.data == 1.0).all():
-        return 0.5
-    simplex = np.allclose(np.asarray(u.sum(axis=1)).ravel(), 1.0)
-    return 1.0 / u.shape[1] if simplex else float(-np.expm1(-0.5))
+    if graded and np.allclose(np.asarray(u.sum(axis=1)).ravel(), 1.0):
+        threshold = 1.0 / u.shape[1]
+    elif graded:
+        through = np.asarray(model.point_.affinities) @ np.asarray(u.sum(axis=0)).ravel()
+        row, threshold = -np.expm1(-row * through), float(-np.expm1(-0.5))
+    return np.asarray(row[: model.n_communities_]), threshold
 
 
 def _predictor(draw: Draw, row: Row, incoming: bool) -> np.ndarray:
@@ -305,7 +304,3 @@ def _predictor(draw: Draw, row: Row, incoming: bool) -> np.ndarray:
     x = float(draw.offset) + np.asarray(draw.memberships @ np.asarray(row.u @ w).ravel()).ravel()
     side = draw.sender if incoming else draw.receiver
     return x if side is None else x + side + (row.receive if incoming else row.send)
-
-
-def _thinned(draws: Sequence[Draw]) -> list[Draw]:
-    return [draws[t] for t in np.unique(np.linspace(0, len(draws) - 1, min(len(draws), MOST_DRAWS)).astype(int))]

@@ -34,6 +34,13 @@ def sizes(z: sparse.csr_array) -> np.ndarray:
     return np.bincount(z.indices, minlength=z.shape[1])
 
 
+def f1_table(x: sparse.csr_array, y: sparse.csr_array) -> sparse.csr_array:
+    """2 |A and B| / (|A| + |B|) of each pair of communities, A of x and B of y, that share members."""
+    overlap = sparse.coo_array(x.T @ y)
+    f1 = 2 * overlap.data / (sizes(x)[overlap.row] + sizes(y)[overlap.col])
+    return sparse.csr_array((f1, (overlap.row, overlap.col)), shape=overlap.shape)
+
+
 def inner_degrees(matrix: Matrix, z: sparse.csr_array) -> sparse.csr_array:
     """How many entries of an (n, n) matrix lead from each member to others of its community: z * (pattern z).
 

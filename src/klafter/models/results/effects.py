@@ -34,9 +34,9 @@ def attribute_effects(names: Sequence[str], outcomes: list[Outcome], unit: float
     """The effects of the last columns of the covariates, which have these names."""
     best = min(outcomes, key=lambda outcome: outcome.score)
     sweeps = np.array([state.coefficients for state in social_draws(outcomes)])
-    values = best.state.coefficients + np.outer(
-        _normal_scores(max(len(sweeps), 1000)), laplace_errors(best.problem, best.state)
-    )
+    m = max(len(sweeps), 1000)
+    scores = ndtri((np.arange(m) + 0.5) / m)  # as evenly spread as the normal distribution allows
+    values = best.state.coefficients + np.outer(scores, laplace_errors(best.problem, best.state))
     if len(sweeps) >= FEWEST_SWEEPS:
         values = np.concatenate([values, np.resize(sweeps, values.shape)])
     values = values[:, -len(names) :] * unit
@@ -44,11 +44,6 @@ def attribute_effects(names: Sequence[str], outcomes: list[Outcome], unit: float
     ratio = {RATIOS[link]: np.exp(centre)} if link in RATIOS else {}
     found = {"coefficient": centre, "standard_error": values.std(axis=0), "low": low, "high": high}
     return {"name": list(names), **found, **ratio}
-
-
-def _normal_scores(m: int) -> np.ndarray:
-    """m numbers as evenly spread as the normal distribution allows."""
-    return np.asarray(ndtri((np.arange(m) + 0.5) / m))
 
 
 def laplace_errors(problem: Problem, state: State) -> np.ndarray:

@@ -18,6 +18,7 @@ from scipy.special import gammaln
 from klafter.models.results.cover import pattern
 
 FEW = 12  # different numbers beyond which an attribute is cut into quarters
+LEVEL = 0.05  # q below which a value is over-represented
 MOST = 300  # different values beyond which an attribute is more like a name
 
 
@@ -34,7 +35,7 @@ class Enriched:
     q: float
 
 
-def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any], level: float = 0.05) -> list[list[Enriched]]:
+def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any]) -> list[list[Enriched]]:
     """For each community its over-represented values, the least likely by chance first."""
     found: list[list[Enriched]] = [[] for _ in range(z.shape[1])]
     tables = [(name, *table) for name, column in attributes.items() if (table := _tabulate(z, column)) is not None]
@@ -45,7 +46,7 @@ def enriched_values(z: sparse.csr_array, attributes: Mapping[str, Any], level: f
     for name, values, counts, p in tables:
         adjusted = q[start : start + p.size].reshape(p.shape)
         start += p.size
-        for k, v in np.argwhere(adjusted < level):
+        for k, v in np.argwhere(adjusted < LEVEL):
             inside, members, total, known = (int(count[k, v]) for count in np.broadcast_arrays(*counts))
             found[k].append(Enriched(name, values[v], inside, members, total, known, float(adjusted[k, v])))
     return [sorted(row, key=lambda e: (e.q, -e.inside)) for row in found]
@@ -122,12 +123,8 @@ def _quarters(column: np.ndarray, known: np.ndarray) -> tuple[list[str], np.ndar
     edges = np.unique(np.quantile(column[known], [0, 0.25, 0.5, 0.75, 1]))
     codes = np.where(known, np.clip(np.searchsorted(edges, column, side="right") - 1, 0, len(edges) - 2), -1)
     parts = [column[codes == v] for v in range(len(edges) - 1)]
-    return [_span(part) for part in parts], codes
-
-
-def _span(part: np.ndarray) -> str:
-    low, high = show_value(float(part.min())), show_value(float(part.max()))
-    return low if low == high else f"{low} to {high}"
+    spans = [dict.fromkeys(show_value(float(end)) for end in (part.min(), part.max())) for part in parts]
+    return [" to ".join(span) for span in spans], codes
 
 
 def show_value(value: Any) -> str:

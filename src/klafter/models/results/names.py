@@ -38,7 +38,7 @@ def name_communities(graph: Graph, memberships: Matrix, known: dict[int, str] | 
     return names
 
 
-def central_members(graph: Graph, z: sparse.csr_array, most: int = CENTRAL) -> list[list[str]]:
+def central_members(graph: Graph, z: sparse.csr_array) -> list[list[str]]:
     """The labels of the members with most links inside each community, of several the first."""
     member, links = pattern(z), graph.links
     inner = inner_degrees(links, member)
@@ -47,7 +47,7 @@ def central_members(graph: Graph, z: sparse.csr_array, most: int = CENTRAL) -> l
     found = []
     for k in range(z.shape[1]):
         rows, degree = entries(score, k)
-        order = np.lexsort((rows, -degree))[:most]
+        order = np.lexsort((rows, -degree))[:CENTRAL]
         found.append([str(graph.label(int(i))) for i in rows[order]])
     return found
 

@@ -145,6 +145,7 @@ def from_searches(outcomes: list[Any]) -> Fitted:
     draws = [engine.draw(outcome.problem, outcome.state) for outcome in outcomes]
     point = draws[order[0]]
     few = point.affinities.shape[0] <= DENSE_AFFINITIES
+    numbers, scores = [len(outcome.state.size) for outcome in outcomes], np.array([o.score for o in outcomes])
     return Fitted(
         link="exposure",
         response="rate" if best.problem.counts else "exposure",
@@ -156,7 +157,7 @@ def from_searches(outcomes: list[Any]) -> Fitted:
         objective=best.score,
         history=[line for outcome in outcomes for line in outcome.history],
         n_iter=best.history[-1].step,
-        n_communities_posterior=count_posterior(*_weighed(outcomes)),
+        n_communities_posterior=count_posterior(numbers, np.exp(scores.min() - scores)),
         more={
             "converged": best.converged,
             "background": point.background,
@@ -166,12 +167,6 @@ def from_searches(outcomes: list[Any]) -> Fitted:
     )
 
 
-def _weighed(outcomes: list[Any]) -> tuple[list[int], np.ndarray]:
-    """The number of communities of each search, and its weight exp(-score)."""
-    scores = np.array([outcome.score for outcome in outcomes])
-    return [len(outcome.state.size) for outcome in outcomes], np.exp(scores.min() - scores)
-
-
 def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: float, **more: Any) -> Fitted:
     """Of a sampler: the best sweep gives the communities, the draws of all chains the predictions."""
     engine, peaks = recipe.engine, [chain.peak for chain in chains]
@@ -179,6 +174,7 @@ def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: fl
     density, best = max(peaks, key=lambda peak: peak[0])
     point, memberships = _point(engine, graph, best)
     size = memberships.shape[1]
+    sampled = [k for c in chains for k in c.n_communities[c.n_burned :] or c.n_communities[-1:] or [0]]
     trace = {
         recipe.density: _table([chain.density for chain in chains]),
         "n_communities": _table([chain.n_communities for chain in chains]),
@@ -196,7 +192,7 @@ def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: fl
         n_iter=max(len(chain.density) for chain in chains),
         precision=precision,
         membership_proba=average_memberships(memberships, (engine.held(draw) for draw in draws)),
-        n_communities_posterior=count_posterior([size for chain in chains for size in _sampled(chain)]),
+        n_communities_posterior=count_posterior(sampled),
         more={
             "chains": chains,
             "trace": trace,
@@ -243,11 +239,6 @@ def _point(engine: Any, graph: Graph, state: Any) -> tuple[LinearDraw, np.ndarra
     loadings = sparse.csr_array(sparse.csr_array(draw.memberships)[:, order])
     affinities = np.asarray(draw.affinities)[np.ix_(order, order)]
     return draw._replace(memberships=loadings, affinities=affinities), members[:, keep].astype(np.int8)
-
-
-def _sampled(chain: Chain) -> list[int]:
-    """The number of communities after each sweep that was not burn-in, or after the last."""
-    return chain.n_communities[chain.n_burned :] or chain.n_communities[-1:] or [0]
 
 
 def _table(rows: Sequence[Sequence[float]]) -> np.ndarray:

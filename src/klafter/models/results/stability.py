@@ -10,7 +10,8 @@ from scipy import sparse
 
 from klafter.core.draws import Draw, Matrix
 from klafter.graph import Graph
-from klafter.models.results.cover import pattern, sizes
+from klafter.graph.units import list_links
+from klafter.models.results.cover import f1_table, pattern
 
 
 def community_stability(z: Matrix, restarts: Sequence[Draw] | None) -> np.ndarray | None:
@@ -35,20 +36,14 @@ def main_loadings(memberships: Matrix) -> sparse.csr_array:
 
 
 def best_f1(x: sparse.csr_array, y: sparse.csr_array) -> np.ndarray:
-    """2 |A and B| / (|A| + |B|) of each community A of x with its best match B in y."""
-    best = np.zeros(x.shape[1])
-    overlap = sparse.coo_array(x.T @ y)
-    if overlap.nnz:
-        f1 = 2 * overlap.data / (sizes(x)[overlap.row] + sizes(y)[overlap.col])
-        np.maximum.at(best, overlap.row, f1)
-    return best
+    """The F1 of each community of x with its best match in y."""
+    f1 = f1_table(x, y)
+    return np.asarray(f1.max(axis=1).toarray()).ravel() if y.shape[1] else np.zeros(x.shape[1])
 
 
 def hide_links(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
     """The graph with some of its links, at random, among the dyads that nobody observed."""
-    links = sparse.coo_array(graph.links)
-    keep = np.ones(links.nnz, bool) if graph.directed else links.row < links.col
-    pairs = np.column_stack([links.row[keep], links.col[keep]]).astype(np.int64)
+    pairs, _ = list_links(graph)
     some = rng.choice(len(pairs), int(np.ceil(share * len(pairs))), replace=False)
     return graph.hide(pairs[some]) if len(some) else graph
 

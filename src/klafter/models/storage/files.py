@@ -19,7 +19,7 @@ from klafter.graph.writing import write_file
 from klafter.models.checks import check_running
 from klafter.models.results.names import name_communities
 from klafter.models.results.posterior import fill_in
-from klafter.models.storage.fitted import check_fitted, known_attribute
+from klafter.models.storage.fitted import RULES, check_fitted
 
 FORMAT, VERSION = "klafter model", 3
 Header: TypeAlias = dict[str, Any]
@@ -102,7 +102,7 @@ def _rebuild(header: Header, arrays: Arrays) -> Any:
     model.labels_in_ = model.graph_.labels
     model._forget()
     for name, recipe in header["fitted"].items():
-        if not known_attribute(name):
+        if name not in RULES:
             raise KeyError(name)
         setattr(model, name, _unpack(recipe, arrays))
     if header["version"] == 1 and header["class"] == "KLafter" and model.link_ == "exposure":
@@ -178,7 +178,8 @@ def _unpack(recipe: Header, arrays: Arrays) -> Any:
     if "draw" in recipe:
         return _draw_of(recipe)(*(_unpack(part, arrays) for part in recipe["draw"]))
     if "draws" in recipe:
-        return _unpack_draws(recipe, arrays)
+        columns = [_unpack_column(part, arrays, recipe["n"]) for part in recipe["draws"]]
+        return [_draw_of(recipe)(*values) for values in zip(*columns)]
     if "steps" in recipe:
         from klafter.search.progress import Step
 
@@ -228,11 +229,6 @@ def _pack_column(name: str, values: list[Any], arrays: Arrays) -> Header:
         return {"matrices": name, "shapes": [list(csr.shape) for csr in csrs], "sizes": [csr.nnz for csr in csrs]}
     arrays[name] = np.concatenate([value.ravel() for value in values])
     return {"blocks": name, "shapes": [list(value.shape) for value in values]}
-
-
-def _unpack_draws(recipe: Header, arrays: Arrays) -> list[Draw]:
-    columns = [_unpack_column(part, arrays, recipe["n"]) for part in recipe["draws"]]
-    return [_draw_of(recipe)(*values) for values in zip(*columns)]
 
 
 def _unpack_column(recipe: Header, arrays: Arrays, n: int) -> list[Any]:

@@ -6,6 +6,8 @@ every method can answer for: kernels see arrays of the type that they were compi
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -25,11 +27,6 @@ REQUIRED = (
     "fit_seconds_",
 )  # fmt: skip
 OF_SAMPLERS = ("trace_", "sweep_seconds_", "n_burned_", "diagnostics_")
-
-
-def known_attribute(name: str) -> bool:
-    """Whether a file may have a fitted attribute of this name."""
-    return name in RULES
 
 
 def check_fitted(model: Any) -> None:
@@ -85,17 +82,12 @@ def _count(least: int) -> Rule:
     return rule
 
 
-def _real(least: float = -LARGEST) -> Rule:
+def _real(least: float = -LARGEST, most: float = LARGEST) -> Rule:
     def rule(value: Any, model: Any) -> float:
-        _need(type(value) in (int, float) and least <= value <= LARGEST, "a number")
+        _need(type(value) in (int, float) and least <= value <= most, "a number")
         return float(value)
 
     return rule
-
-
-def _precision(value: Any, model: Any) -> float:
-    _need(type(value) in (int, float) and 0 < value < np.inf, "precision_")
-    return float(value)
 
 
 def _one_of(*words: Any) -> Rule:
@@ -178,10 +170,6 @@ def _cover(value: Any, n: int, k: int) -> Any:
     return value.astype(np.int8)
 
 
-def _memberships(value: Any, model: Any) -> Any:
-    return _cover(value, model.graph_.n_nodes, model.n_communities_)
-
-
 def _membership_proba(value: Any, model: Any) -> Any:
     values = _values(value)
     _need(value.shape == model.memberships_.shape and values.dtype.kind in "biuf", "membership_proba_")
@@ -236,16 +224,10 @@ def _trace(value: Any, model: Any) -> dict[str, np.ndarray]:
     return tables
 
 
-def _burned(value: Any, model: Any) -> np.ndarray:
-    return _numbers(value, "iu")
-
-
 def _diagnostics(value: Any, model: Any) -> dict[str, dict[str, float]]:
     for line in value.values():
-        _need(
-            set(line) == {"ess", "r_hat"} and all(type(part) in (int, float) for part in line.values()), "diagnostics_"
-        )
-    return dict(value)
+        _need(set(line) == {"ess", "r_hat"}, "diagnostics_")
+    return _lines(value, model)
 
 
 def _selection(value: Any, model: Any) -> dict[str, np.ndarray]:
@@ -269,8 +251,8 @@ def _finite_or_missing(column: Any) -> np.ndarray:
     return array
 
 
-def _traffic(value: Any, model: Any) -> dict[str, dict[str, float]]:
-    _need(all(type(part) in (int, float) for line in value.values() for part in line.values()), "traffic_")
+def _lines(value: Any, model: Any) -> dict[str, dict[str, float]]:
+    _need(all(type(part) in (int, float) for line in value.values() for part in line.values()), "a table of numbers")
     return dict(value)
 
 
@@ -283,13 +265,13 @@ RULES: dict[str, Rule] = {
     "draws_": _draws,
     "restarts_": _draws,
     "finest_": _draw,
-    "memberships_": _memberships,
+    "memberships_": lambda value, model: _cover(value, model.graph_.n_nodes, model.n_communities_),
     "membership_proba_": _membership_proba,
     "affinities_": _affinities,
     "objective_": _real(),
     "history_": _steps,
     "n_iter_": _count(0),
-    "precision_": _precision,
+    "precision_": _real(math.ulp(0.0), sys.float_info.max),  # above 0 and finite
     "notes_": _words,
     "n_communities_posterior_": _posterior,
     "community_names_": _names,
@@ -302,10 +284,10 @@ RULES: dict[str, Rule] = {
     "background_": _real(0.0),
     "trace_": _trace,
     "sweep_seconds_": _table,
-    "n_burned_": _burned,
+    "n_burned_": lambda value, model: _numbers(value, "iu"),
     "diagnostics_": _diagnostics,
     "selection_": _selection,
     "n_roles_": _count(1),
     "attribute_effects_": _effects,
-    "traffic_": _traffic,
+    "traffic_": _lines,
 }

@@ -37,10 +37,10 @@ def _on_one(work, frame: Problem, state: State, executor: ShardExecutor, n_links
     found, value = executor.on_neighbourhoods(work, frame, snapshot_of(frame, state), jobs)[0]
     if found is None or (found.held > np.diff(frame.start)).any():
         return state, None
-    return laid_out(frame, found), value
+    return state_of(frame, found), value
 
 
-def laid_out(frame: Problem, found: Snapshot) -> State:
+def state_of(frame: Problem, found: Snapshot) -> State:
     """The state of a snapshot."""
     member = np.zeros(frame.start[-1] + 1, np.int32)
     put_rows(member, frame.start, found.held, found.member)

@@ -90,7 +90,7 @@ class Versions:
         """What makes this version of the last."""
         if self.last is None:
             self.update = Update(self.fit, 0, None, snapshot)
-        elif not same(self.last, snapshot):
+        elif not equal(self.last, snapshot):
             delta = difference(self.last, snapshot)
             self.update = Update(self.fit, self.update.version + 1, delta, self.last)
         self.last = snapshot
@@ -117,7 +117,7 @@ def copied(field: Any) -> Any:
     return field.copy() if isinstance(field, np.ndarray) else field
 
 
-def same(one: Snapshot, other: Snapshot) -> bool:
+def equal(one: Snapshot, other: Snapshot) -> bool:
     """Whether two snapshots are equal."""
 
     def flat(snapshot):
@@ -160,17 +160,17 @@ def view_at(shard: Shard, update: Update) -> View | None:
     if view is None and update.base is None:
         return None
     shard.at = None  # should what follows fail, half of the change may have been made
-    view = unfold(shard, update.base) if view is None and update.base is not None else view
+    view = view_of(shard, update.base) if view is None and update.base is not None else view
     assert view is not None
-    shard.view = view if update.delta is None else after(shard, view, update.delta)
+    shard.view = view if update.delta is None else apply_delta(shard, view, update.delta)
     shard.at = update.fit, update.version
     return shard.view
 
 
-def unfold(shard: Shard, snapshot: Snapshot) -> View:
+def view_of(shard: Shard, snapshot: Snapshot) -> View:
     """The shard at a snapshot; memberships of nodes of other shards lie at the end."""
     own, held = len(shard.problem.start) - 1, snapshot.held[shard.nodes]
-    first = laid_out(shard, held)
+    first = row_starts(shard, held)
     member = np.zeros(first[-1] + 1, np.int32)
     flat = flat_rows(snapshot.start, snapshot.held, snapshot.member, shard.nodes)
     put_rows(member, first, held, flat)
@@ -180,7 +180,7 @@ def unfold(shard: Shard, snapshot: Snapshot) -> View:
     return View(shard.problem._replace(start=first), state, shard.nodes, own, nothing, np.nan)
 
 
-def laid_out(shard: Shard, held: np.ndarray) -> np.ndarray:
+def row_starts(shard: Shard, held: np.ndarray) -> np.ndarray:
     """Where the memberships of each place begin: as the links of own nodes, with some room for others."""
     room = held[len(shard.problem.start) - 1 :].astype(np.int64) + SPARE
     links = len(shard.problem.node)
@@ -194,7 +194,7 @@ def put_rows(member: np.ndarray, first: np.ndarray, held: np.ndarray, flat: np.n
     member[np.repeat(first[:-1], length) + rank] = flat
 
 
-def after(shard: Shard, view: View, delta: Delta) -> View:
+def apply_delta(shard: Shard, view: View, delta: Delta) -> View:
     """The view after a change, in place."""
     places = places_of(int(shard.nodes[0]), view.own, shard.nodes[view.own :], delta.nodes)
     changed = np.zeros(len(shard.nodes), np.bool_)
@@ -210,18 +210,18 @@ def after(shard: Shard, view: View, delta: Delta) -> View:
         state = state._replace(receive=receive[shard.nodes])
     rows = delta.held, delta.member
     if not write_rows(places, *rows, view.problem.start, state.held, state.member, changed):
-        view, state = roomier(shard, view, state, places, delta.held)
+        view, state = with_more_room(shard, view, state, places, delta.held)
         write_rows(places, *rows, view.problem.start, state.held, state.member, changed)
     rise = touched_fit(open_workspace(view.problem, state), near, changed) - before if judged else np.nan
     return view._replace(state=state, near=near, rise=rise)
 
 
-def roomier(shard: Shard, view: View, state: State, places: np.ndarray, held: np.ndarray) -> tuple[View, State]:
+def with_more_room(shard: Shard, view: View, state: State, places: np.ndarray, held: np.ndarray) -> tuple[View, State]:
     """The same view with room for rows that become longer."""
     flat = flat_rows(view.problem.start, state.held, state.member, np.arange(len(state.held)))
     needed = state.held.copy()
     needed[places[places >= 0]] = np.maximum(needed[places[places >= 0]], held[places >= 0])
-    first = laid_out(shard, needed)
+    first = row_starts(shard, needed)
     member = np.zeros(first[-1] + 1, np.int32)
     put_rows(member, first, state.held, flat)
     return view._replace(problem=view.problem._replace(start=first)), state._replace(member=member)

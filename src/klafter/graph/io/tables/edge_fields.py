@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import misread, quote
 from klafter.graph.io.files import decode
 from klafter.graph.io.tables.table_layout import Layout, cut_row, is_comment, is_empty
 from klafter.graph.io.tables.values import is_comma_number, is_number, to_number
@@ -25,7 +24,6 @@ class Block(NamedTuple):
 
     data: bytes
     line: int  # number of the first line
-    path: Path
     encoding: str
 
 
@@ -91,7 +89,7 @@ def _trim(start: np.ndarray, end: np.ndarray, blank: np.ndarray) -> tuple[np.nda
 
 def _quoted(data: bytes, block: Block, layout: Layout) -> Words:
     """Fields of lines where some stand in quotes and may hold the delimiter."""
-    lines = decode(block.path, data, block.encoding).split("\n")
+    lines = decode(data, block.encoding).split("\n")
     fields: list[bytes] = []
     try:
         rows = csv.reader(lines, delimiter=layout.delimiter or " ", skipinitialspace=True)
@@ -145,34 +143,34 @@ def weights(fields: Words, block: Block, layout: Layout) -> np.ndarray:
 def explain(block: Block, layout: Layout) -> NoReturn:
     """Say what is wrong with the first bad line of a block."""
     has_header = block.line == 1 and bool(layout.names)
-    for line, text in enumerate(decode(block.path, block.data, block.encoding).split("\n"), block.line):
+    for line, text in enumerate(decode(block.data, block.encoding).split("\n"), block.line):
         if is_empty(text) or is_comment(text):
             continue
         if has_header:
             has_header = False
             continue
-        _check_line(text, line, block.path, layout)
+        _check_line(text, line, layout)
     rule, cure = "every line needs the same columns", "check its quotation marks"
-    raise GraphFileError.at(block.path, block.line, "a damaged line there or after it", rule, cure)
+    raise misread("a damaged line there or after it", rule, cure, block.line)
 
 
-def _check_line(text: str, line: int, path: Path, layout: Layout) -> None:
+def _check_line(text: str, line: int, layout: Layout) -> None:
     row = cut_row(text, layout)
     if text.count('"') % 2 and layout.delimiter is not None:
         rule = "names in quotation marks end on their line"
-        raise GraphFileError.at(path, line, quote(text), rule, "close the mark, or delete it")
+        raise misread(quote(text), rule, "close the mark, or delete it", line)
     if len(row) != layout.columns:
         found, rule = f"{len(row)} in {quote(text)}", f"the lines of this file have {layout.columns} columns"
-        raise GraphFileError.at(path, line, found, rule, "correct the line, or pass delimiter=")
+        raise misread(found, rule, "correct the line, or pass delimiter=", line)
     others = [k for k, field in enumerate(row) if field and k != layout.source]
     is_lone = bool(layout.more_targets) and not others
     if not row[layout.source] or not (is_lone or any(row[k] for k in (layout.target, *layout.more_targets))):
-        raise GraphFileError.at(path, line, quote(text), "a link needs two nodes", "name both or delete the line")
+        raise misread(quote(text), "a link needs two nodes", "name both or delete the line", line)
     if layout.weight is not None:
-        _check_weight(row[layout.weight], line, path, layout)
+        _check_weight(row[layout.weight], line, layout)
 
 
-def _check_weight(field: str, line: int, path: Path, layout: Layout) -> None:
+def _check_weight(field: str, line: int, layout: Layout) -> None:
     rule, cure = "weights are finite numbers", "correct the line, name the column with weight=, or pass weight=None"
     if is_comma_number(field) and layout.decimal == "?":
         rule, cure = "its comma may part thousands or decimals", "pass decimal=',' or write it without"
@@ -185,4 +183,4 @@ def _check_weight(field: str, line: int, path: Path, layout: Layout) -> None:
             return
     except ValueError:
         pass
-    raise GraphFileError.at(path, line, f"the weight {quote(field)}", rule, cure)
+    raise misread(f"the weight {quote(field)}", rule, cure, line)

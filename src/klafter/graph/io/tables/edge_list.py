@@ -6,15 +6,14 @@ import io
 import re
 from collections.abc import Iterator
 from itertools import chain, islice
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from klafter.graph.assemble import Edges
 from klafter.graph.io.encodings import is_recoded
-from klafter.graph.io.errors import GraphFileError, quote
-from klafter.graph.io.files import decode, refuse_wide
+from klafter.graph.io.errors import misread, quote
+from klafter.graph.io.files import ReadOptions, decode, refuse_wide
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.edge_fields import Block, cut_block, weights, with_two_ends
 from klafter.graph.io.tables.ends import refuse_measurements
@@ -47,30 +46,28 @@ class Opened(NamedTuple):
     matrix: MatrixLayout | None  # set if the table is an adjacency matrix
     lines: list[str]  # the first lines with data
     line: int  # number of the first of them
-    path: Path
     encoding: str
     notes: tuple[str, ...] = ()  # of what stands above the links
 
 
 class Table(NamedTuple):
-    """Links, the names of their ends in order of appearance, and what comments declare."""
+    """Links, and the names of their ends in order of appearance."""
 
     edges: Edges
     names: list[bytes] | np.ndarray  # integers, sorted, if all names are
-    declared: Declared
-    layout: Layout
     remarks: int  # comment lines below the first block, where a name could have begun with "#"
     direction: np.ndarray | None  # for each link whether the table calls it directed
     alone: list[bytes]  # nodes of lines that name no second one
 
 
-def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None, **given: Any) -> Opened:
+def open_table(stream: BinaryIO, options: ReadOptions) -> Opened:
     """Look at the first lines of a stream and find how they are laid out."""
+    encoding = options.encoding or "utf-8"
     if is_recoded(encoding):
-        stream, encoding = io.BytesIO(decode(path, stream.read(), encoding).encode()), "utf-8"
-    blocks = _blocks(stream, path, encoding)
-    head = next(blocks, Block(b"", 1, path, encoding))
-    head, notes = mend_top(head, given.get("delimiter"), given.get("header"))
+        stream, encoding = io.BytesIO(decode(stream.read(), encoding).encode()), "utf-8"
+    blocks = _blocks(stream, encoding)
+    head = next(blocks, Block(b"", 1, encoding))
+    head, notes = mend_top(head, options.delimiter, options.header)
     lines = _head_lines(head)
     whole = len(head.data) < BLOCK and len(lines) > head.data.count(b"\n")
     some = (line for line in lines if line.strip() and not is_comment(line))
@@ -78,20 +75,19 @@ def open_table(stream: BinaryIO, path: Path, encoding: str, matrix: bool | None,
     data = [line for line in rows if not is_empty(line)]
     if not data:
         found = "only comments" if any(map(str.strip, lines)) else "nothing"
-        raise GraphFileError.at(path, None, found, "a graph needs links", "check that the file was written")
+        raise misread(found, "a graph needs links", "check that the file was written")
     declared = read_declared(lines) if b"#" in head.data or b"%" in head.data else Declared()
-    layout = find_layout(data[:HEAD_LINES], declared, occurs=lambda word: _occurrences(word, head), **given)
+    asked = options.delimiter, options.header, options.weight, options.decimal
+    layout = find_layout(data[:HEAD_LINES], declared, *asked, occurs=lambda word: _occurrences(word, head))
     if layout.one_way and declared.directed is None:
         declared = declared._replace(directed=True)
     number = lines.index(data[0]) + 1
     shape = None
-    if matrix is not False:
-        shape = find_matrix(path, rows, layout.delimiter, whole, matrix is True, given.get("header"))
+    if options.matrix is not False:
+        shape = find_matrix(rows, layout.delimiter, whole, options.matrix is True, options.header)
     if shape is None:
-        _check_layout(path, layout, data, number, given.get("weight"))
-    return Opened(
-        chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, path, encoding, tuple(notes)
-    )
+        _check_layout(layout, data, number, options.weight)
+    return Opened(chain([head], blocks), declared, layout, shape, data[:HEAD_LINES], number, encoding, tuple(notes))
 
 
 def read_table(table: Opened, known: list[bytes]) -> Table:
@@ -122,7 +118,7 @@ def read_table(table: Opened, known: list[bytes]) -> Table:
     direction = None if layout.direction is None else np.concatenate(kinds)
     _refuse_second_header(table, edges, names)
     nobody = [words.word(k) for words in unlinked for k in range(len(words.start))]
-    return Table(edges, names, table.declared, layout, remarks, direction, nobody)
+    return Table(edges, names, remarks, direction, nobody)
 
 
 def _numbered(ends: list[Words | np.ndarray], known: list[bytes]) -> tuple[list[bytes] | np.ndarray, np.ndarray]:
@@ -153,31 +149,31 @@ def _refuse_second_header(table: Opened, edges: Edges, names: list[bytes] | np.n
         i, j = (names.index(end) for end in ends)
         if ((edges.source == i) & (edges.target == j)).any():
             found = f"the header {quote(table.lines[0])} again among the links"
-            raise GraphFileError.at(table.path, None, found, "it stands once, on top", "delete it below")
+            raise misread(found, "it stands once, on top", "delete it below")
 
 
-def _blocks(stream: BinaryIO, path: Path, encoding: str) -> Iterator[Block]:
+def _blocks(stream: BinaryIO, encoding: str) -> Iterator[Block]:
     line = 1
     while data := stream.read(BLOCK):
         data += stream.readline()
         if line == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
-            refuse_wide(path, data, encoding)
+            refuse_wide(data, encoding)
             if _SEPARATOR.match(data):
                 data = b"#" + data  # what Excel writes for itself is a remark
         if b"\0" in data:
             at = line + data.count(b"\n", 0, data.index(b"\0"))
-            raise GraphFileError.at(path, at, "binary data", "a list of links is text", "check the file and its suffix")
+            raise misread("binary data", "a list of links is text", "check the file and its suffix", at)
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        yield Block(data if data.endswith(b"\n") else data + b"\n", line, path, encoding)
+        yield Block(data if data.endswith(b"\n") else data + b"\n", line, encoding)
         line += data.count(b"\n")
 
 
 def _head_lines(head: Block) -> list[str]:
     """The lines of the first megabyte."""
     top = head.data if len(head.data) <= 1 << 20 else head.data[: 1 << 20].rpartition(b"\n")[0] or head.data
-    return decode(head.path, top, head.encoding).split("\n")
+    return decode(top, head.encoding).split("\n")
 
 
 def _occurrences(word: str, head: Block) -> int:
@@ -186,22 +182,22 @@ def _occurrences(word: str, head: Block) -> int:
     return len(re.findall(rb"(?<![^\t\n,;|\" ])" + inside + rb"(?![^\t\n,;|\" ])", head.data))
 
 
-def _check_layout(path: Path, layout: Layout, lines: list[str], number: int, weight: str | int | None) -> None:
+def _check_layout(layout: Layout, lines: list[str], number: int, weight: str | int | None) -> None:
     if layout.columns < 2:
         rule, cure = "a link needs two nodes in two columns", "pass delimiter= if something else parts them"
-        raise GraphFileError.at(path, number, quote(lines[0]), rule, cure)
+        raise misread(quote(lines[0]), rule, cure, number)
     rows = [cut(line, layout.delimiter) for line in lines[bool(layout.names) : HEAD_LINES]]
     source, target = ([row[k] for row in rows if len(row) > k] for k in (layout.source, layout.target))
-    refuse_measurements(path, source, target)
+    refuse_measurements(source, target)
     named = (layout.names[layout.source], layout.names[layout.target]) if layout.names else ("", "")
     ends = [(a, b) for a, b in zip(source[1:], target[1:]) if (a.lower(), b.lower()) != named]
     if any((role(a), role(b)) == ("source", "target") for a, b in ends):
         found, rule = "names of columns below the first line", "a table has one header"
-        raise GraphFileError.at(path, None, found, rule, "keep the table of links alone")
+        raise misread(found, rule, "keep the table of links alone")
     if layout.weight is not None and not 0 <= layout.weight < layout.columns:
         found = "the columns " + ", ".join(map(quote, layout.names[:8])) if layout.names else "no header line"
         rule = f"weight={weight!r} must be one of the columns"
-        raise GraphFileError.at(path, None, found, rule, "give its name or number, or weight=None")
+        raise misread(found, rule, "give its name or number, or weight=None")
 
 
 def _ends(fields: Words, layout: Layout) -> Words:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from klafter.graph.convert import SOURCE_NAMES, TARGET_NAMES
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import misread, quote
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.values import are_times, is_date, is_number
 
@@ -50,8 +49,9 @@ def find_ends(names: Sequence[str], rows: Rows) -> Ends:
             return Ends(one, series, (f"{said} to {quote(names[series[-1]])}; delete the others if not.",))
         if len(series) == 2:
             return Ends(series[0], (series[1],))
-    if source is None and target is None and (alike := _answers(names)):
-        said = f"The columns {quote(names[alike[0]])} to {quote(names[alike[-1]])} are alike, but a link has two names"
+    items = next((found for found in _series(names) if len(found) > 2), ())  # of a survey
+    if source is None and target is None and items:
+        said = f"The columns {quote(names[items[0]])} to {quote(names[items[-1]])} are alike, but a link has two names"
         ends = _in_order(names, source, target)
         return Ends(ends[0], (ends[1],), (f"{said}; pass matrix=True if the table is a matrix.",))
     if source is not None and target is not None:
@@ -125,11 +125,6 @@ def _nominator(names: Sequence[str], rows: Rows, series: Sequence[int]) -> int |
     return None
 
 
-def _answers(names: Sequence[str]) -> tuple[int, ...]:
-    """Three or more columns that are alike, such as answers to the items of a survey."""
-    return next((found for found in _series(names) if len(found) > 2), ())
-
-
 def _better(names: Sequence[str], rows: Rows, source: int, target: int) -> Ends | None:
     """Two other columns of names that share some, where the first two share none."""
     if _values(rows, source) & _values(rows, target) or len(rows) < 2:
@@ -184,12 +179,10 @@ def _are_row_numbers(first: list[str], rows: Rows) -> bool:
     return not set(first) & one and _could_name(rows, 1) and bool(one & two)
 
 
-def refuse_measurements(path: Path, source: Sequence[str], target: Sequence[str]) -> None:
+def refuse_measurements(source: Sequence[str], target: Sequence[str]) -> None:
     """Say that a table has measurements where links have a second name."""
     for one, other in ((source, target), (target, source)):
         broken = next((field for field in other if "." in field and is_number(field)), None)
         if broken is not None and all(map(is_number, other)) and not any(map(is_number, one)):
             found, rule = f"the number {quote(broken)} beside {quote(one[0])}", "a link has two names"
-            raise GraphFileError.at(
-                path, None, found, rule, "pass matrix=True if the table is one, or name two columns"
-            )
+            raise misread(found, rule, "pass matrix=True if the table is one, or name two columns")

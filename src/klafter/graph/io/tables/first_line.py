@@ -23,7 +23,7 @@ class FirstLine(NamedTuple):
     reason: str
 
 
-def judge_links(rows: Rows, occurs: Callable[[str], int] | None = None) -> FirstLine:
+def detect_header(rows: Rows, occurs: Callable[[str], int] | None = None) -> FirstLine:
     """Whether line 1 of a table of links names the columns.
 
     In this order: numbers, and names that stand below again as ends of links or are built alike, make it a link;
@@ -37,9 +37,9 @@ def judge_links(rows: Rows, occurs: Callable[[str], int] | None = None) -> First
 
     Examples
     --------
-    >>> judge_links([["Personne", "Ami"], ["Anne", "Luc"]])
+    >>> detect_header([["Personne", "Ami"], ["Anne", "Luc"]])
     FirstLine(is_header=True, reason="'Personne' and 'Ami' are names of columns")
-    >>> judge_links([["ann", "bob"], ["bob", "eve"]])
+    >>> detect_header([["ann", "bob"], ["bob", "eve"]])
     FirstLine(is_header=False, reason="'bob' stands below again")
     """
     first, others = rows[0], [row for row in rows[1:] if len(row) >= 2]
@@ -59,12 +59,12 @@ def judge_links(rows: Rows, occurs: Callable[[str], int] | None = None) -> First
     return FirstLine(reason != "", reason or "nothing speaks for names of columns")
 
 
-def judge_nodes(rows: Rows) -> FirstLine:
+def detect_node_header(rows: Rows) -> FirstLine:
     """Whether line 1 of a table of nodes names the columns; identifiers never recur there, so types and words decide.
 
     Examples
     --------
-    >>> judge_nodes([["Nom", "Ville"], ["Anne", "Lyon"]])
+    >>> detect_node_header([["Nom", "Ville"], ["Anne", "Lyon"]])
     FirstLine(is_header=True, reason="'Nom' is a name of a column")
     """
     first, others = rows[0], rows[1:]

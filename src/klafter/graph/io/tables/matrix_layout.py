@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import misread, quote
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.table_layout import cut, is_empty
 from klafter.graph.io.tables.values import MISSING, find_decimal, is_comma_number, is_number
@@ -29,7 +28,7 @@ class MatrixLayout(NamedTuple):
 
 
 def find_matrix(
-    path: Path, lines: list[str], delimiter: str | None, whole: bool, asked: bool, header: bool | None
+    lines: list[str], delimiter: str | None, whole: bool, asked: bool, header: bool | None
 ) -> MatrixLayout | None:
     """The layout of an adjacency matrix, None if the lines are a list of links.
 
@@ -60,23 +59,18 @@ def find_matrix(
     if not values:
         return None
     bad = next((cell for row in values for cell in row if not _is_cell(cell, delimiter)), None)
-    if bad is not None:
-        _refuse(path, bad, rows, asked)
+    if bad is not None:  # no matrix, or a bad one if its names are the same across and down
+        if asked or (len(rows) > 3 and rows[0][-len(rows) + 1 :] == [row[0] for row in rows[1:]]):
+            raise misread(f"the value {quote(bad)}", "a matrix holds numbers", "correct it")
         return None
     across = _header(rows[0], width, names_down) if names_across else ()
     down = [row[0] for row in body] if names_down else []
     count = len(lines) - names_across if whole else None
-    if not asked and not _is_convincing(path, across, down, values, count, rows[0]):
+    if not asked and not _is_convincing(across, down, values, count, rows[0]):
         return None
     flat = (cell for row in values for cell in row)
     decimal = find_decimal(flat if delimiter != "," else [])
     return MatrixLayout(delimiter, width + dropped, dropped, across, names_down, decimal or ",")
-
-
-def _refuse(path: Path, bad: str, rows: list[list[str]], asked: bool) -> None:
-    """Text among the values: no matrix, or a bad one if its names are the same across and down."""
-    if asked or (len(rows) > 3 and rows[0][-len(rows) + 1 :] == [row[0] for row in rows[1:]]):
-        raise GraphFileError.at(path, None, f"the value {quote(bad)}", "a matrix holds numbers", "correct it")
 
 
 def _without_empty_end(rows: list[list[str]]) -> list[list[str]]:
@@ -114,7 +108,6 @@ def _header(first: list[str], width: int, names_down: bool) -> tuple[str, ...]:
 
 
 def _is_convincing(
-    path: Path,
     across: Sequence[str],
     down: Sequence[str],
     values: list[list[str]],
@@ -134,10 +127,10 @@ def _is_convincing(
         if _named_like_columns(across) or width < 3:
             return False
         return _only_marks(values) or (square and _empty_diagonal(values)) or (count is None and width > _WIDE)
-    return _bare_numbers(path, values, count)
+    return _bare_numbers(values, count)
 
 
-def _bare_numbers(path: Path, values: list[list[str]], count: int | None) -> bool:
+def _bare_numbers(values: list[list[str]], count: int | None) -> bool:
     width = len(values[0])
     # links among nodes 0 and 1 alone are two at most
     if _only_marks(values) and (width > 3 or len(values) > 3):
@@ -153,7 +146,7 @@ def _bare_numbers(path: Path, values: list[list[str]], count: int | None) -> boo
         return False
     found = f"a square of {width} columns and lines"
     rule = "that may be a matrix or a list of links with more columns"
-    raise GraphFileError.at(path, None, found, rule, "pass matrix=True or matrix=False")
+    raise misread(found, rule, "pass matrix=True or matrix=False")
 
 
 def _named_like_columns(names: Sequence[str]) -> bool:

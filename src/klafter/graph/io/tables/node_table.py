@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klafter.graph.io.errors import EncodingError, GraphFileError, quote
-from klafter.graph.io.files import decode, read_text
+from klafter.graph.io.errors import EncodingError, misread, none_of, quote
+from klafter.graph.io.files import ReadOptions, decode, read_text
 from klafter.graph.io.names import integers, plain_labels
 from klafter.graph.io.tables.column_names import role
-from klafter.graph.io.tables.first_line import judge_nodes
+from klafter.graph.io.tables.first_line import detect_node_header
 from klafter.graph.io.tables.sheets import is_sheet, read_sheet
 from klafter.graph.io.tables.table_layout import cut, find_delimiter, is_comment, without_tail
 from klafter.graph.io.tables.values import is_comma_number, is_number, to_number
@@ -43,18 +43,15 @@ def sibling(path: Path) -> Path:
     return usual if usual.is_file() else next(fits, usual)
 
 
-def read_nodes(
-    path: Path, labels: str | None = None, encoding: str | None = None, header: bool | None = None
-) -> NodeTable:
+def read_nodes(path: Path, options: ReadOptions) -> NodeTable:
     """Read a table of nodes; `labels` names the column to call them by, else one called label or name if it differs."""
-    names, rows, notes = _rows(path, encoding, header)
+    names, rows, notes = _rows(path, options.encoding, options.nodes_header)
     columns = [[row[k] for row in rows] for k in range(len(names))]
     twice = [name for name, count in Counter(columns[0]).items() if count > 1]
     if twice:
-        found, rule = f"the node {quote(twice[0])} twice", "each node has one line"
-        raise GraphFileError.at(path, None, found, rule, "delete one of them")
+        raise misread(f"the node {quote(twice[0])} twice", "each node has one line", "delete one of them")
     attributes = {name: _typed(column) for name, column in zip(names[1:], columns[1:])}
-    chosen = _choose(path, names, columns, labels)
+    chosen = _choose(names, columns, options.labels)
     if chosen == 0:
         return NodeTable(columns[0], plain_labels(columns[0]), attributes, notes)
     attributes.pop(names[chosen])
@@ -66,9 +63,9 @@ def read_nodes(
 def _text(path: Path, encoding: str | None) -> tuple[str, list[str]]:
     """The table as text, and what has to be said of its encoding."""
     if is_sheet(path):
-        return decode(path, read_sheet(path, nodes=True).data), []
+        return decode(read_sheet(path, nodes=True).data), []
     try:
-        return read_text(path, encoding or "utf-8"), []
+        return read_text(path, encoding), []
     except EncodingError as error:
         if encoding is not None:
             raise
@@ -82,7 +79,7 @@ def _rows(path: Path, encoding: str | None, header: bool | None) -> tuple[list[s
     lines = text.splitlines()
     numbered = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and not is_comment(line)]
     if not numbered:
-        raise GraphFileError.at(path, None, "only comments", "a table of nodes has a line for each", "check the file")
+        raise misread("only comments", "a table of nodes has a line for each", "check the file")
     delimiter = "," if is_sheet(path) else find_delimiter([line for _, line in numbered[:200]])
     rows = [cut(line, delimiter) for _, line in numbered]
     if len(set(map(len, rows))) > 1 or not any(row[-1] for row in rows):
@@ -91,7 +88,7 @@ def _rows(path: Path, encoding: str | None, header: bool | None) -> tuple[list[s
     names = _remark_names(lines, delimiter, len(rows[0]))
     if names is None:
         line, first = numbered[0]
-        is_header, reason = judge_nodes(rows[:1000]) if header is None else (header, "as stated")
+        is_header, reason = detect_node_header(rows[:1000]) if header is None else (header, "as stated")
         taken = "names the columns" if is_header else "is a node"
         cure = "" if reason == "as stated" else f"; pass nodes_header={not is_header} if not"
         notes.append(f"{path.name}, line {line}, {quote(first.strip())}, {taken} ({reason}){cure}.")
@@ -102,7 +99,7 @@ def _rows(path: Path, encoding: str | None, header: bool | None) -> tuple[list[s
     for (line, text), row in zip(numbered, rows):
         if len(row) != len(names):
             found, rule = f"{len(row)} columns in {quote(text)}", f"the others have {len(names)}"
-            raise GraphFileError.at(path, line, found, rule, "correct the line")
+            raise misread(found, rule, "correct the line", line)
     return names, rows, tuple(notes)
 
 
@@ -117,13 +114,12 @@ def _remark_names(lines: list[str], delimiter: str | None, width: int) -> list[s
     return None
 
 
-def _choose(path: Path, names: list[str], columns: list[list[str]], labels: str | None) -> int:
+def _choose(names: list[str], columns: list[list[str]], labels: str | None) -> int:
     if labels is None:
         fits = (k for k, name in enumerate(names) if k and name.lower() in _LABELS)
         return next((k for k in fits if len(set(columns[k])) == len(columns[k])), 0)
     if labels not in names:
-        found, rule = "the columns " + ", ".join(map(quote, names)), f"labels={labels!r} must be one of them"
-        raise GraphFileError.at(path, None, found, rule, "name another")
+        raise none_of("columns", names, f"labels={labels!r}")
     return names.index(labels)
 
 

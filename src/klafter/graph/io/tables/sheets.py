@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from klafter.graph.archives import ArchiveError, check_zip
-from klafter.graph.io.errors import GraphFileError, quote
+from klafter.graph.io.errors import GraphFileError, misread, none_of, one_of, quote
 from klafter.graph.io.files import read_all
 from klafter.graph.io.tables.column_names import simplified
 
@@ -43,7 +43,7 @@ def read_sheet(path: Path, sheet: str | int | None = None, nodes: bool = False) 
 
 def _needs(library: str, path: Path, extra: str) -> GraphFileError:
     found, rule = f"a {path.suffix} file", f"it is read by {library}, which is not installed"
-    return GraphFileError.at(path, None, found, rule, f"pip install 'klafter[{extra}]', or save it as CSV")
+    return misread(found, rule, f"pip install 'klafter[{extra}]', or save it as CSV")
 
 
 def _open_book(path: Path) -> Any:
@@ -53,33 +53,29 @@ def _open_book(path: Path) -> Any:
     except ImportError:
         raise _needs("openpyxl", path, "excel") from None
     if not data.startswith(b"PK"):
-        raise GraphFileError.at(path, None, "no Excel data", "the name ends in .xlsx", "save it again as .xlsx or CSV")
+        raise misread("no Excel data", "the name ends in .xlsx", "save it again as .xlsx or CSV")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_zip(archive, len(data))
     except ArchiveError as error:
-        raise GraphFileError.at(path, None, f"that {error}", "a workbook is little larger", "save it as .csv") from None
+        raise misread(f"that {error}", "a workbook is little larger", "save it as .csv") from None
     return load_workbook(io.BytesIO(data), read_only=True, data_only=True)
 
 
 def _read_excel(path: Path, sheet: str | int | None, nodes: bool) -> Sheet:
     book = _open_book(path)
     names = book.sheetnames
-    chosen = _choose(path, names, sheet, nodes)
+    chosen = _choose(names, sheet, nodes)
     rows = [[_cell(value) for value in row] for row in book[chosen].iter_rows(values_only=True)]
     book.close()
     for line, row in enumerate(rows, 1):
         if wrong := _ERRORS.intersection(row):
-            rule, cure = "formulas must have values", "correct it in the workbook"
-            raise GraphFileError.at(path, line, f"the error {min(wrong)}", rule, cure)
+            raise misread(f"the error {min(wrong)}", "formulas must have values", "correct it in the workbook", line)
     rows, notes = _without_margins(rows)
     if not rows:
-        raise GraphFileError.at(
-            path, None, f"nothing in the sheet {quote(chosen)}", "a graph needs links", "name another"
-        )
+        raise misread(f"nothing in the sheet {quote(chosen)}", "a graph needs links", "name another")
     if len(names) > 1 and not nodes:
-        others = ", ".join(repr(name) for name in names if name != chosen)
-        notes.insert(0, f"Read the sheet {chosen!r}; the file also holds {others} (choose with sheet=).")
+        notes.insert(0, one_of("sheet", chosen, (name for name in names if name != chosen), "sheet"))
     return Sheet(as_csv(rows), notes)
 
 
@@ -91,7 +87,7 @@ def node_sheet(path: Path) -> str | None:
     return next((name for name in names if simplified(name) in _NODES), None)
 
 
-def _choose(path: Path, names: list[str], sheet: str | int | None, nodes: bool) -> str:
+def _choose(names: list[str], sheet: str | int | None, nodes: bool) -> str:
     if sheet is None:
         wanted = _NODES if nodes else _LINKS
         rest = [name for name in names if nodes or simplified(name) not in _NODES]
@@ -100,8 +96,7 @@ def _choose(path: Path, names: list[str], sheet: str | int | None, nodes: bool) 
         return str(sheet)
     if str(sheet).isdigit() and 1 <= int(sheet) <= len(names):
         return names[int(sheet) - 1]
-    found, rule = f"the sheets {', '.join(map(quote, names))}", f"sheet={sheet!r} must be one of them"
-    raise GraphFileError.at(path, None, found, rule, "name another, or give its number from 1")
+    raise none_of("sheets", names, f"sheet={sheet!r}", "name another, or give its number from 1")
 
 
 def _cell(value: object) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from klafter.graph.io.errors import quote
 from klafter.graph.io.tables.ends import find_ends
-from klafter.graph.io.tables.first_line import FirstLine, judge_links
+from klafter.graph.io.tables.first_line import FirstLine, detect_header
 from klafter.graph.io.tables.values import find_decimal, is_comma_number, is_number
 from klafter.graph.io.tables.weight_column import NEIGHBOURS, answers, column_of, find_weights, unused_numbers
 
@@ -145,7 +145,7 @@ def find_layout(
     rows = [cut(line, delimiter) for line in lines]
     rows, loose = _even(rows)
     columns = Counter(map(len, rows)).most_common(1)[0][0]
-    first = judge_links(rows, occurs) if header is None else FirstLine(bool(header), "as stated")
+    first = detect_header(rows, occurs) if header is None else FirstLine(bool(header), "as stated")
     names = tuple(field.lower() for field in _header(rows, columns)) if first.is_header else ()
     body = rows[bool(names) :]
     between = "" if names else _between(body)

@@ -8,7 +8,7 @@ from klafter.graph.io.errors import quote
 from klafter.graph.io.files import decode
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.edge_fields import Block
-from klafter.graph.io.tables.first_line import judge_links
+from klafter.graph.io.tables.first_line import detect_header
 from klafter.graph.io.tables.table_layout import cut, find_delimiter, is_comment, is_empty
 from klafter.graph.io.tables.values import is_value
 
@@ -24,7 +24,7 @@ def mend_top(head: Block, delimiter: str | None, header: bool | None) -> tuple[B
     """
     start = head.data[: 1 << 16]
     whole = start if len(start) == len(head.data) else start.rpartition(b"\n")[0]
-    lines = decode(head.path, whole, head.encoding).split("\n")[:LINES]
+    lines = decode(whole, head.encoding).split("\n")[:LINES]
     places = [k for k, line in enumerate(lines) if not is_empty(line) and not is_comment(line)]
     if len(places) < 2:
         return head, []
@@ -68,11 +68,11 @@ def _names_in_remark(
         return {}, []
     bare = lines[at].lstrip(" \t#%")
     names, rows = cut(bare, delimiter), [cut(lines[k], delimiter) for k in places]
-    if len(names) < 2 or len(names) != len(rows[0]) or any(map(is_value, names)) or judge_links(rows).is_header:
+    if len(names) < 2 or len(names) != len(rows[0]) or any(map(is_value, names)) or detect_header(rows).is_header:
         return {}, []
     if delimiter is None and not all(map(role, names)):  # a sentence of as many words as there are columns
         return {}, []
-    found = judge_links([names, *rows])
+    found = detect_header([names, *rows])
     if not found.is_header or "never stand" in found.reason:
         return {}, []
     return {at: bare}, []
@@ -88,7 +88,7 @@ def _names_in_two_lines(
     gaps = len(upper) > 2 and bool(upper[0]) and "" in upper[1:] and sum(map(bool, upper)) > 1
     if not gaps or not all(lower) or len(upper) != len(lower) or any(map(is_value, [*filter(None, upper), *lower])):
         return {}, []
-    found = judge_links([lower, *rows])
+    found = detect_header([lower, *rows])
     if not found.is_header or "never stand" in found.reason:
         return {}, []
     names, group = [], ""
