@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,13 @@ def test_help_loads_nothing_heavy():
     code = "import sys\nfrom klafter.cli.app import app\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not set(HEAVY) & set(loaded)
+
+
+def test_a_command_that_begins_hears_ctrl_c_before_it_loads_anything():
+    code = "import sys; before = set(sys.modules); import klafter.cli; print(*set(sys.modules) - before)"
+    where = {"PYTHONPATH": str(Path(klafter.__file__).parents[1])}
+    loaded = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=where)
+    assert not {"typing", "re", "importlib.util", "contextlib"} & set(loaded.stdout.split())
 
 
 LOADED = """
