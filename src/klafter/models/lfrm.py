@@ -9,7 +9,7 @@ import numpy as np
 
 from klafter.core.families import FAMILIES, check_values
 from klafter.graph import Graph
-from klafter.models.checks import check_choice, check_real
+from klafter.models.checks import check_choice, check_real, check_scale
 from klafter.models.sampler import Sampler
 from klafter.sampling.lfrm_engine import LFRMEngine
 
@@ -109,7 +109,7 @@ class LFRM(Sampler):
             counts = self.prior == "counts"
             check_real(self, "penalty", low=0.0 if counts else -np.inf, strict=counts)
         for name in ("weight_scale", "offdiagonal_scale"):
-            check_real(self, name, low=0.0, strict=True)
+            check_scale(self, name)
         check_values(FAMILIES[self.family], graph.links.data, type(self).__name__)
 
     def _unit(self, graph: Graph) -> float:
