@@ -166,6 +166,11 @@ def test_a_degree_prior_is_above_0(value):
         KLafter(link="exposure", degree_prior=value).fit(graph)
 
 
+def test_there_are_no_more_communities_than_nodes():
+    with pytest.raises(ValueError, match="no more communities than there are nodes, 34; n_communities is 1000000000"):
+        KLafter(n_communities=10**9).fit(load_karate())
+
+
 @pytest.mark.parametrize("kind", [KLafter, LFRM])
 @pytest.mark.parametrize("name", ["weight_scale", "offdiagonal_scale"])
 @pytest.mark.parametrize(

@@ -240,6 +240,11 @@ class KLafter(DenseFit, SparseFit):
         check_integer(self, "n_communities", 1, optional=True)
         check_integer(self, "max_communities", 1, optional=True)
         check_nodes(self, graph.n_nodes)
+        if self.n_communities is not None and self.n_communities > graph.n_nodes:
+            raise ValueError(
+                f"{type(self).__name__} looks for no more communities than there are nodes, {graph.n_nodes}; "
+                f"n_communities is {self.n_communities}. Ask for fewer, or leave it out."
+            )
         check_values(FAMILIES[self.family], graph.links.data, type(self).__name__)
         self._covariates(graph)
 
