@@ -126,6 +126,19 @@ def test_ctrl_c_saves_the_best_so_far(tmp_path, jobs):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_in_an_update_ends_watch_after_it(tmp_path):
+    model = klafter.KLafter(link="logit", n_init=2, n_smooth=5, random_state=0)
+    model.fit(klafter.datasets.load_les_miserables()).save(tmp_path / "m.npz")
+    program = [sys.executable, "-c", IMPATIENT, "watch", "-", "-m", "m.npz", "--batch", "1", "--json"]
+    stream = "".join(f"new{i}\tValjean\n" for i in range(30))
+    result = subprocess.run(program, cwd=tmp_path, input=stream, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 130, result.stderr
+    assert result.stderr == "klafter: Interrupted; m.npz holds what was read up to line 1.\n"
+    assert json.loads(result.stdout)["nodes_added"] == 1
+    assert klafter.load(tmp_path / "m.npz").graph_.n_nodes == 78
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_before_the_fit_is_a_sentence(tmp_path):
     early = (
         "import os, signal\nfrom klafter.cli import main\nfrom klafter.models import KLafter\n"
