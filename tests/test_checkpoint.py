@@ -174,6 +174,30 @@ def test_writing_is_rare_where_it_is_slow(tmp_path, monkeypatch):
     assert 1 <= len(writes) <= 2
 
 
+def _full(path, write):
+    raise OSError(f"{path} could not be written: the disk is full.")
+
+
+def test_a_checkpoint_that_cannot_be_written_costs_no_result(tmp_path, monkeypatch, caplog):
+    path, whole = tmp_path / "run.ckpt", result(IRM(n_burn=2, n_draws=3, random_state=0).fit(load_karate()))
+    with monkeypatch.context() as patched:
+        patched.setattr("klafter.models.storage.checkpoint.write_file", _full)
+        model = IRM(n_burn=2, n_draws=3, random_state=0)
+        assert result(model.fit(load_karate(), checkpoint=path, checkpoint_every=0)) == whole
+    assert "the disk is full. The fit goes on." in caplog.text
+    assert not path.exists()
+
+
+def test_what_could_not_be_written_is_at_the_next_time(tmp_path, monkeypatch):
+    store = Checkpoint(tmp_path / "run.ckpt", describe(IRM(), load_karate(), np.random.SeedSequence(0)), 0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr("klafter.models.storage.checkpoint.write_file", _full)
+        store.put("x", 1)
+    store.write()
+    again = Checkpoint(tmp_path / "run.ckpt", describe(IRM(), load_karate(), np.random.SeedSequence(0)), 0.0)
+    assert again.get("x") == 1
+
+
 def test_tasks_that_are_done_are_not_run_again(tmp_path):
     store = Checkpoint(tmp_path / "run.ckpt", describe(IRM(), load_karate(), np.random.SeedSequence(0)), 0.0)
     ran = []

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -13,7 +14,7 @@ from klafter.cli.fitting import MODELS
 from klafter.cli.inspect_model import name_members, show_communities
 from klafter.cli.progress import clock_face, seconds_left
 from klafter.cli.screen import column_widths, plain
-from klafter.models import Choice
+from klafter.models import Choice, KLafter, load
 
 HOSTILE = "[red]x[/red]"
 BELL = "evil\x1b[31m\x07\u202ename"
@@ -292,6 +293,13 @@ MISTAKES = {
     "neither a file nor two nodes": ["predict", "m.npz", "ann"],
     "line 2: There is no node": ["predict", "m.npz", "wrong.tsv"],
     "is the file that is read": ["fit", "friends.tsv", "-o", "friends.tsv"],
+    "h.tsv is the file that is read": ["fit", "friends.tsv", "--hidden", "h.tsv", "-o", "h.tsv"],
+    "people.csv is the file that is read": ["tune", "friends.tsv", "--nodes", "people.csv", "-o", "people.csv"],
+    "to be the model and the page": ["fit", "friends.tsv", "-o", "new.html", "--report", "./new.html"],
+    "to be the model and the checkpoint": ["fit", "friends.tsv", "-o", "new.npz", "--checkpoint", "new.npz"],
+    "new.npz is to be the model": ["tune", "friends.tsv", "-o", "new.npz", "--checkpoint", "new.npz"],
+    "wrong.tsv is a file; name a folder": ["reproduce", "--results", "wrong.tsv"],
+    "There is no folder": ["reproduce", "--document", "nowhere/page.md"],
     "goes with --top N": ["predict", "m.npz", "ann bob", "--hidden-only"],
     "'enc' is none of them": ["fit", "friends.tsv", "--read", "enc=latin-1"],
     "--read needs NAME=VALUE": ["compare", "friends.tsv", "--read", "latin-1"],
@@ -306,8 +314,36 @@ MISTAKES = {
 def test_mistakes_are_one_sentence(folder, monkeypatch, part):
     monkeypatch.chdir(folder)
     (folder / "wrong.tsv").write_text("ann\tbob\nann\tzoe\n")
+    (folder / "h.tsv").write_text("ann\tbob\n")
+    (folder / "people.csv").write_text("name,age\nann,1\n")
     found = sentence(run(*MISTAKES[part]))
     assert part in found or part == "friends.tsv"
+
+
+def test_a_model_that_cannot_be_where_it_was_asked_for_is_elsewhere(folder, tmp_path, monkeypatch):
+    def gone(self, path):
+        if Path(path) == asked:
+            raise OSError(f"{path} could not be written: the disk is full.")
+        save(self, path)
+
+    asked, save = tmp_path / "m.npz", KLafter.save
+    monkeypatch.setattr(KLafter, "save", gone)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    said = sentence(run("fit", folder / "friends.tsv", "--restarts", 1, "--smooth", 0, "-q", "-o", asked))
+    (spare,) = tmp_path.iterdir()
+    assert said.endswith(f"the disk is full. The model is in {spare}.")
+    assert load(spare).graph_.n_nodes == load(folder / "m.npz").graph_.n_nodes
+
+
+def test_where_no_place_is_left_the_sentence_is_of_the_one_asked_for(folder, tmp_path, monkeypatch):
+    def gone(self, path):
+        raise OSError(f"{path} could not be written: the disk is full.")
+
+    monkeypatch.setattr(KLafter, "save", gone)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    said = sentence(run("fit", folder / "friends.tsv", "--restarts", 1, "--smooth", 0, "-q", "-o", tmp_path / "m.npz"))
+    assert said.endswith("m.npz could not be written: the disk is full.")
+    assert not list(tmp_path.iterdir())
 
 
 def test_bad_file_names_file_and_line(tmp_path):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,13 @@ def test_help_loads_nothing_heavy():
     code = "import sys\nfrom klafter.cli.app import app\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not set(HEAVY) & set(loaded)
+
+
+def test_a_command_that_begins_hears_ctrl_c_before_it_loads_anything():
+    code = "import sys; before = set(sys.modules); import klafter.cli; print(*set(sys.modules) - before)"
+    where = {"PYTHONPATH": str(Path(klafter.__file__).parents[1])}
+    loaded = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=where)
+    assert not {"typing", "re", "importlib.util", "contextlib"} & set(loaded.stdout.split())
 
 
 LOADED = """
@@ -115,6 +123,19 @@ def test_ctrl_c_saves_the_best_so_far(tmp_path, jobs):
     assert json.loads(result.stdout)["interrupted"] is True
     assert result.stderr == "klafter: Interrupted; the best so far is in m.npz.\n"
     assert klafter.load(tmp_path / "m.npz").graph_.n_nodes == 77
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_in_an_update_ends_watch_after_it(tmp_path):
+    model = klafter.KLafter(link="logit", n_init=2, n_smooth=5, random_state=0)
+    model.fit(klafter.datasets.load_les_miserables()).save(tmp_path / "m.npz")
+    program = [sys.executable, "-c", IMPATIENT, "watch", "-", "-m", "m.npz", "--batch", "1", "--json"]
+    stream = "".join(f"new{i}\tValjean\n" for i in range(30))
+    result = subprocess.run(program, cwd=tmp_path, input=stream, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 130, result.stderr
+    assert result.stderr == "klafter: Interrupted; m.npz holds what was read up to line 1.\n"
+    assert json.loads(result.stdout)["nodes_added"] == 1
+    assert klafter.load(tmp_path / "m.npz").graph_.n_nodes == 78
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from klafter.graph import Graph, as_graph, checks
+from klafter.models import KLafter
 
 PATH = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
 
@@ -165,11 +166,24 @@ def test_covariates():
         (sparse.csr_array(np.array([[0, np.inf], [np.inf, 0]])), "infinity"),
         (np.array([[0, 1], [2, 0]]), "same value both ways"),
         (np.eye(2) * 1j, "[Cc]omplex"),
+        (np.array([["ann", "bob"], ["bob", "cem"]]), r"holds 'ann'. Pairs of nodes make a network by networkx.Graph"),
+        (np.array([[0, "x"], [1, 0]], object), "holds 'x'"),
+        ([("ann", "bob")], "holds 'ann'"),
+        (np.array([["2026-01-01"] * 2] * 2, "M8[D]"), "Links are numbers"),
+        (np.ma.masked_array(np.eye(2, k=1), mask=np.eye(2)), r"hidden=X.mask"),
     ],
 )
 def test_bad_links_name_the_rule(links, rule):
     with pytest.raises(ValueError, match=rule):
         Graph(links)
+
+
+def test_masked_entries_are_not_read_as_if_they_were_seen():
+    matrix = np.ma.masked_array(np.eye(3, k=1), mask=np.eye(3, k=2))
+    with pytest.raises(ValueError, match=r"Pass X.filled\(0\) and, for unobserved dyads, hidden=X.mask"):
+        KLafter().fit(matrix)
+    assert as_graph(matrix.filled(0), hidden=matrix.mask).hidden.nnz == 2
+    assert as_graph(np.ma.masked_array(np.eye(3, k=1))).n_links == 2  # nothing is hidden
 
 
 @pytest.mark.parametrize("kind", [np.asarray, np.asmatrix, sparse.csr_array, sparse.coo_matrix, sparse.lil_matrix])

@@ -338,6 +338,13 @@ def test_samplers_say_what_they_will_take(model, n, said, caplog, monkeypatch):
         model._announce(graph)
 
 
+@pytest.mark.parametrize("model", [MMSB(n_communities=10**5), EPM(n_communities=10**5)], ids=["MMSB", "EPM"])
+def test_affinities_of_many_communities_count_too(model, monkeypatch):
+    monkeypatch.setattr("klafter.models.checks.machine_memory", lambda: 64 * 2.0**30)
+    with pytest.raises(MemoryError, match=r"on 34 nodes needs about [\d,]+ GB of memory; there are 64\. KLafter takes"):
+        model.fit(load_karate())
+
+
 def test_a_fit_says_so_before_its_first_sweep(caplog, monkeypatch):
     monkeypatch.setattr("klafter.models.costs.LONG", 0.0)
     heard = []

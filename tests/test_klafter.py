@@ -12,7 +12,7 @@ from klafter.core.objective import objective
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import load_karate, make_lfrm
 from klafter.evaluation import matched_f1
-from klafter.models import KLafter
+from klafter.models import LFRM, KLafter
 from klafter.models.engines import choice
 from klafter.search.config import SEARCH, changed
 from klafter.search.dense import engine as dense
@@ -164,6 +164,38 @@ def test_a_degree_prior_is_above_0(value):
     graph, _ = make_lfrm(n=30, k=2, random_state=0)
     with pytest.raises(ValueError, match="degree_prior to be a finite number above 0"):
         KLafter(link="exposure", degree_prior=value).fit(graph)
+
+
+def test_there_are_no_more_communities_than_nodes():
+    with pytest.raises(ValueError, match="no more communities than there are nodes, 34; n_communities is 1000000000"):
+        KLafter(n_communities=10**9).fit(load_karate())
+
+
+@pytest.mark.parametrize("kind", [KLafter, LFRM])
+@pytest.mark.parametrize("name", ["weight_scale", "offdiagonal_scale"])
+@pytest.mark.parametrize(
+    "value", [1e-300, 1e300, 2**63, 10**400, np.array([1.0, 2.0])], ids=lambda value: str(value)[:8]
+)
+def test_scales_that_lose_what_links_say_are_refused(kind, name, value):
+    """Of scales of 1e9 and more no search came to an end, and at 1e-300 and 1e300 squares are beyond a float."""
+    graph, _ = make_lfrm(n=10, k=2, random_state=0)
+    with pytest.raises(ValueError, match=rf"{name} to be a finite number .* at most 1e\+06; it is "):
+        kind(**{name: value}).fit(graph)
+
+
+@pytest.mark.parametrize("name", ["family", "link", "prior", "sociality", "structure", "n_init", "n_smooth", "tol"])
+def test_an_array_is_no_parameter(name):
+    graph, _ = make_lfrm(n=10, k=2, random_state=0)
+    for value in (np.array([1, 2]), np.array(["auto"])):
+        with pytest.raises(ValueError, match=rf"KLafter needs {name} to be .*; it is array"):
+            KLafter(**{name: value}).fit(graph)
+
+
+@pytest.mark.parametrize("name", ["penalty", "temperature", "tol", "structure"])
+def test_whole_numbers_beyond_all_floats_are_refused(name):
+    graph, _ = make_lfrm(n=10, k=2, random_state=0)
+    with pytest.raises(ValueError, match=rf"{name} to be a finite number.*; it is 10+\.\.\."):
+        KLafter(**{name: 10**400}).fit(graph)
 
 
 def test_the_weight_of_the_degree_prior_is_multiplied_by_temperature():

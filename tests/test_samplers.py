@@ -301,6 +301,7 @@ def test_epm_leaves_out_only_loadings_that_say_nothing(graph):
         (LFRM(prior="counts", penalty=0.0), "penalty to be a finite number above 0"),
         (LFRM(prior="uniform"), "one of 'buffet', 'counts'"),
         (LFRM(init="spectral"), "one of 'random', 'irm', 'klafter'"),
+        (LFRM(penalty=-1e300), "penalty to be a finite number of at least -30"),
         (LFRM(weight_scale=0), "weight_scale to be a finite number above 0"),
         (LFRM(n_burn=-1), "n_burn to be a whole number of at least 0"),
         (IRM(n_draws=0), "n_draws to be a whole number of at least 1"),

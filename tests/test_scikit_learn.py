@@ -2,6 +2,7 @@
 
 import pickle
 
+import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -61,6 +62,24 @@ def test_polars_tables():
 def test_another_network_is_refused(model):
     with pytest.raises(ValueError, match=r"34 nodes and 78 links; this is another one.*Use fit_transform"):
         model.transform(np.ones((3, 3)))
+
+
+def test_weights_that_fit_ignored_make_no_other_network():
+    graph = nx.karate_club_graph()  # its links have weights
+    model = KLafter(n_init=1, n_smooth=0, random_state=0).fit(graph)
+    assert model.transform(graph) is model.membership_proba_
+    counts = KLafter(family="poisson", n_init=1, n_smooth=0, random_state=0).fit(graph)
+    assert counts.transform(graph) is counts.membership_proba_
+    with pytest.raises(ValueError, match="another one"):
+        counts.transform(model.graph_)
+
+
+def test_a_search_counts_what_its_estimator_counts():
+    estimator = KLafter(family="poisson", n_init=1, n_smooth=0, max_iter=1, random_state=0)
+    model = kl.KLafterCV([0.0, 3.0], cv=2, estimator=estimator).fit(nx.karate_club_graph())
+    assert model.family == "poisson"
+    assert model.graph_.links.data.max() == model.best_estimator_.graph_.links.data.max() == 7
+    assert model.place([0, 33], values=[3, 2]).predict_proba([1]) <= 1
 
 
 def test_a_step_of_a_pipeline():
@@ -229,11 +248,42 @@ def test_folds_of_dyads_need_dyads():
     [
         (KARATE.links.toarray(), None, "needs pairs of nodes and a link value for each; X has shape"),
         (PAIRS, VALUES * 2, "needs links of 0 or 1; there is 2.0. Use LinkRegressor"),
+        (PAIRS, np.where(VALUES, "yes", "no"), "there is 'no'. Use LinkRegressor"),
+        ([[0, 1], [3, 3]], [0, 1], "A dyad has two nodes; 3 stands twice"),
+        ([[0, 1], [1, 0]], [0, 1], "that of 0 and 1 is given twice, and differs"),
     ],
 )
 def test_what_is_not_dyads_is_refused(X, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         LinkClassifier(QUICK, KARATE).fit(X, [0] if y is None else y)
+
+
+def test_dyads_of_a_bootstrap_count_once():
+    graph = load_karate()
+    pairs, values = dyad_samples(graph)
+    model = LinkClassifier(KLafter(n_init=1, n_smooth=0, random_state=0), graph)
+    rows = np.random.default_rng(0).integers(0, len(pairs), len(pairs))
+    rows = np.concatenate([rows, np.flatnonzero(values)[:3], np.flatnonzero(values)[:3]])
+    once = np.unique(rows)
+    drawn = model.fit(np.where(rows[:, None] % 2, pairs[rows], pairs[rows][:, ::-1]), values[rows]).predict_proba(pairs)
+    np.testing.assert_array_equal(drawn, clone(model).fit(pairs[once], values[once]).predict_proba(pairs))
+
+
+def test_the_network_of_dyads_may_be_of_networkx():
+    pairs, values = dyad_samples(nx.path_graph(5))
+    model = LinkClassifier(KLafter(n_init=1, n_smooth=0, random_state=0), nx.path_graph(5)).fit(pairs, values)
+    assert model.predict_proba(pairs).shape == (10, 2)
+    with pytest.raises(ValueError, match="A network is a Graph"):
+        LinkClassifier(KLafter(), None).fit(pairs, values)
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [(load_karate(), "score needs pairs and their link values"), ("ann", "score needs pairs"), (None, "score needs")],
+)
+def test_what_cannot_be_scored_is_refused_in_a_sentence(model, X, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        model.score(X)
 
 
 def test_matrices_are_not_split_by_dyads():

@@ -3,8 +3,7 @@
 Names are loaded when first used, so that ``import klafter`` is quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # without typing, so that a command that begins can hear Ctrl-C some milliseconds earlier
 
 if TYPE_CHECKING:  # what editors and type checkers read; at run time __getattr__ does it
     from klafter import cli as cli
@@ -54,7 +53,9 @@ __all__ = [
 
 if not TYPE_CHECKING:  # to whom a misspelt name is none
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
         if name in _HOMES:
             return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
         if name in _LAYERS:

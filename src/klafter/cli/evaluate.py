@@ -19,7 +19,7 @@ from klafter.cli.fitting import (
     make_model,
     run_fit,
 )
-from klafter.cli.inputs import check_output
+from klafter.cli.inputs import check_output, check_outputs, save_model
 from klafter.cli.progress import watched
 from klafter.cli.reading import GraphName, Reading, print_graph, with_reading
 from klafter.cli.screen import Column, Json, Quiet, console, counted, print_json, say, show_table
@@ -72,7 +72,7 @@ def tune(
     from klafter.cli.facts import describe_graph
     from klafter.models import KLafter, KLafterCV
 
-    check_output(output, graph)
+    check_outputs({"model": output, "checkpoint": checkpoint}, *reading.files(graph))
     network = reading.network(graph)
     check_values(network, KLafter(family=family))
     if not (as_json or quiet):
@@ -83,7 +83,7 @@ def tune(
     search = KLafterCV(numbers(penalties), **grids, estimator=KLafter(family=family), **how)
     keeping = CheckpointOptions(checkpoint, checkpoint_every)
     interrupted = run_fit(search, network, quiet or as_json, keeping)
-    search.save(output)
+    save_model(search, output)
     table = search.cv_results_
     keys = ("mean_test_score", "std_error", "n_folds", "eliminated", "rank_test_score")
     rows = [{**setting, **{key: table[key][i] for key in keys}} for i, setting in enumerate(table["params"])]
@@ -141,7 +141,7 @@ def compare(
     from klafter.evaluation import compare as run_comparison
 
     if results is not None:
-        check_output(results, graph)
+        check_output(results, *reading.files(graph))
     chosen = [make_model(name.strip(), {"n_jobs": jobs}) for name in models.split(",")]
     network = reading.network(graph)
     for model in chosen:

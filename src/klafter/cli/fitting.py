@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from klafter.cli import completion
-from klafter.cli.inputs import check_output, parse_attributes, parse_settings
+from klafter.cli.inputs import check_outputs, parse_attributes, parse_settings, save_model
 from klafter.cli.progress import watched
 from klafter.cli.reading import GraphName, Reading, print_graph, with_reading
 from klafter.cli.screen import Json, Quiet, counted, print_json, say
@@ -106,9 +106,8 @@ def fit(
 
     `klafter fit proteins.tsv --hidden untested.tsv --seed 1 --json`
     """
-    check_output(output, graph)
+    check_outputs({"model": output, "page": report, "checkpoint": checkpoint}, *reading.files(graph))
     if report is not None:
-        check_output(report, graph)
         report_function(report)
     given: dict[str, Any] = {
         "family": family,
@@ -124,7 +123,7 @@ def fit(
     check_values(network, estimator)
     keeping = CheckpointOptions(checkpoint, checkpoint_every)
     interrupted = run_fit(estimator, network, quiet or as_json, keeping)
-    estimator.save(output)
+    save_model(estimator, output)
     if report is not None:
         write_report(estimator, report)
     print_result(estimator, graph, output, report, interrupted, as_json, quiet)

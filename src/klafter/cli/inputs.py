@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import sys
+import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,14 +108,47 @@ def load_model(path: Path, level: int | None = None) -> NetworkModel:
     return model if level is None else model.at_level(level)
 
 
-def check_output(path: Path, source: str | None = None) -> Path:
-    """A place that can be written to, and that is not where the graph comes from."""
+def check_output(path: Path, *sources: str | Path | None) -> Path:
+    """A place that can be written to, and where nothing comes from that is read."""
     from klafter.graph.writing import check_place
 
     check_place(path)
-    if source is not None and path.exists() and Path(source).exists() and path.samefile(source):
+    if path.exists() and any(Path(source).exists() and path.samefile(source) for source in sources if source):
         raise Mistake(f"{path} is the file that is read; choose another name for the output.")
     return path
+
+
+def check_outputs(outputs: dict[str, Path | None], *sources: str | Path | None) -> None:
+    """Places for what a command writes, by what that is: each as in ``check_output``, and no two are one."""
+    taken: dict[str, str] = {}
+    for what, path in outputs.items():
+        if path is None:
+            continue
+        other = taken.setdefault(os.path.realpath(check_output(path, *sources)), what)
+        if other != what:
+            raise Mistake(f"{path} is to be the {other} and the {what}; choose another name for one of them.")
+
+
+def save_model(model: Any, path: Path) -> None:
+    """Save what took long to find: elsewhere, if it cannot be where it was asked for."""
+    try:
+        model.save(path)
+    except OSError as error:
+        spare = _elsewhere(model)
+        raise type(error)(f"{error} The model is in {spare}." if spare else str(error)) from error
+
+
+def _elsewhere(model: Any) -> str | None:
+    """A new file that holds a model, in the folder for temporary ones; None where there is no room either."""
+    with suppress(OSError):
+        handle, spare = tempfile.mkstemp(prefix="klafter-", suffix=".npz")
+        os.close(handle)
+        try:
+            model.save(spare)
+            return spare
+        except OSError:
+            os.unlink(spare)
+    return None
 
 
 def find_pairs(graph: Graph, words: list[str]) -> list[tuple]:

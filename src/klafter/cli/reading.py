@@ -98,6 +98,10 @@ class Reading:
         chosen = {name: option for name, option in given.items() if option is not None}
         return chosen if self.weight == "auto" else {**chosen, "weight": value}
 
+    def files(self, name: str) -> tuple[str | Path | None, ...]:
+        """What is read: the graph, and tables that belong to it."""
+        return name, self.nodes, self.hidden
+
     def network(self, name: str) -> Graph:
         """The graph that the options describe."""
         return self.changed(load_graph(name, self.directed, self.read, **self.options()))

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from klafter.cli import completion
+from klafter.cli.inputs import check_output
 from klafter.cli.progress import watched
 from klafter.cli.screen import Json, Quiet, print_json, say
 from klafter.cli.sentences import Mistake, did_you_mean
@@ -44,6 +45,10 @@ def reproduce(
         raise Mistake(
             f"There is no part {part!r} of the paper here; choose one of {', '.join(PARTS)}.{did_you_mean(part, PARTS)}"
         )
+    if results.exists() and not results.is_dir():
+        raise Mistake(f"{results} is a file; name a folder for the results.")
+    if document is not None:
+        check_output(document)
     results.mkdir(parents=True, exist_ok=True)
     measure = getattr(paper, part)
     with watched(quiet or as_json) as meter:

@@ -17,6 +17,7 @@ from klafter.cli.inputs import check_output, load_model
 from klafter.cli.progress import watched
 from klafter.cli.screen import Quiet, say
 from klafter.cli.sentences import Interrupted, Mistake
+from klafter.models.interrupt import Interrupt
 
 PAUSE = 0.5  # seconds between looks at a file that is followed
 
@@ -59,13 +60,20 @@ def watch(
         raise Mistake(f"{model} is a {type(fitted).__name__}, which cannot be updated; fit a klafter model.")
     source = "stdin" if stream == "-" else stream
     opened = nullcontext(sys.stdin) if stream == "-" else open(stream, encoding="utf-8-sig", errors="replace")  # noqa: SIM115
+    held = 0
     try:
-        with opened as lines:
+        with opened as lines, Interrupt() as interrupt:
             for part in batches(read_lines(lines, source, follow and stream != "-"), batch):
                 print_update(update(fitted, part, source, quiet), as_json, quiet)
                 fitted.save(model)
+                held = part[-1].number
+                if interrupt.happened:  # an update hears Ctrl-C itself, and keeps the best so far
+                    break
     except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted; {model} holds what was read before the last batch.") from None
+        interrupt.happened = True
+    if interrupt.happened:
+        kept = f"holds what was read up to line {held:,}" if held else "is as it was"
+        raise Interrupted(f"Interrupted; {model} {kept}.")
 
 
 def read_lines(lines: TextIO, source: str, follow: bool) -> Iterator[Line | None]:

@@ -199,7 +199,7 @@ def check_values(family: Family, values: NDArray[Any], who: str, cure: str = "")
     if len(values) and not family.least <= (largest := np.abs(values).max()) <= family.most:
         bounds = f"up to {family.most:g}" if largest > family.most else f"of at least {family.least:g}"
         raise ValueError(
-            f'{who}(family="{family.name}") needs link values {bounds}; the largest of this graph is {largest:g}. '
+            f'{who}(family="{family.name}") needs link values {bounds}; the largest of this graph is {largest:.10g}. '
             "Give them in another unit."
         )
     if len(values) and not family.allows(values):

@@ -9,12 +9,14 @@ import numpy as np
 from scipy import sparse
 
 FEW, PARTS = 100_000, 8  # entries that are compared with their mirrors at once; parts of more
+OTHERWISE = "Pairs of nodes make a network by networkx.Graph(pairs), two kinds of nodes by Graph.from_biadjacency(X)."
 WASTED = 1_000_000  # characters that an array of names may be larger than the names
 
 
 def square(matrix: Any) -> sparse.csr_array:
     """A square array of real numbers as CSR."""
     if not sparse.issparse(matrix):
+        refuse_masked(matrix)
         matrix = np.asarray(matrix)
     if matrix.dtype.kind == "c":
         raise ValueError("Complex data not supported: links are real numbers. Pass matrix.real, or its modulus.")
@@ -24,9 +26,28 @@ def square(matrix: Any) -> sparse.csr_array:
             "A network is a Graph, a square matrix, a graph of networkx or igraph, or a table of pandas, polars or "
             f"Arrow; this is {kind}."
         )
+    if matrix.dtype.kind in "SUMmO":
+        matrix = _numbers(matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"A graph needs a square array of links; this one has shape {matrix.shape}.")
+        raise ValueError(f"A graph needs a square array of links; this one has shape {matrix.shape}. {OTHERWISE}")
     return narrow(sparse.csr_array(matrix, dtype=float))
+
+
+def _numbers(matrix: Any) -> Any:
+    """An array of numbers that numpy holds as objects; None is NaN."""
+    try:
+        return matrix.astype(np.dtype("O")).astype(float)
+    except (TypeError, ValueError):
+        some = next(value for value in matrix.ravel().tolist() if not isinstance(value, (int, float)))
+        raise ValueError(f"Links are numbers; this array holds {some!r}. {OTHERWISE}") from None
+
+
+def refuse_masked(matrix: Any) -> None:
+    """What a mask hides would be read as if it were there."""
+    if isinstance(matrix, np.ma.MaskedArray) and np.ma.is_masked(matrix):
+        raise ValueError(
+            "A mask hides entries of this array. Pass X.filled(0) and, for unobserved dyads, hidden=X.mask."
+        )
 
 
 def narrow(csr: sparse.csr_array) -> sparse.csr_array:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.graph import Graph, as_graph
+from klafter.graph.checks import refuse_masked
 from klafter.graph.convert import is_foreign_graph, without_weights
 from klafter.models.checks import check_running
 from klafter.models.communities import Communities
@@ -111,6 +112,7 @@ class NetworkModel(Predictions, Communities):
             from sklearn.utils.validation import validate_data
 
             _refuse_pairs(X)
+            refuse_masked(X)
             # of NaN a graph says more: what nobody observed is hidden
             finite = {"ensure_all_finite": False}
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2, **finite)

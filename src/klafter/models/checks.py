@@ -1,6 +1,7 @@
 """Parameters checked at the door: the value, the rule, the cure."""
 
 import os
+import reprlib
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any, NoReturn
@@ -8,14 +9,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 SOURCES = (type(None), np.random.RandomState, np.random.Generator, type(np.random))  # of seeds; the last as in sklearn
+LEAST_SCALE, MOST_SCALE = 1e-6, 1e6
 
 
 def _refuse(model: object, name: str, rule: str) -> NoReturn:
-    raise ValueError(f"{type(model).__name__} needs {name} to be {rule}; it is {getattr(model, name)!r}.")
+    value = reprlib.repr(getattr(model, name))  # which cuts what is long
+    raise ValueError(f"{type(model).__name__} needs {name} to be {rule}; it is {value}.")
 
 
 def check_choice(model: object, name: str, choices: Collection[Any]) -> None:
-    if getattr(model, name) not in choices:
+    value = getattr(model, name)
+    if isinstance(value, np.ndarray) or value not in choices:
         _refuse(model, name, "one of " + ", ".join(repr(choice) for choice in choices))
 
 
@@ -29,20 +33,37 @@ def check_integer(model: object, name: str, low: int, *, optional: bool = False,
 
 
 def check_real(
-    model: object, name: str, low: float = -np.inf, *, strict: bool = False, or_else: str | None = None
+    model: object,
+    name: str,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    strict: bool = False,
+    or_else: str | None = None,
 ) -> None:
     value = getattr(model, name)
-    if or_else is not None and value == or_else:
+    if isinstance(value, str) and value == or_else:
         return
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Real)
-        or not np.isfinite(float(value))
-        or value < low
-        or (strict and value == low)
-    ):
+    if not _is_finite(value) or not low <= value <= high or (strict and value == low):
         bound = "" if low == -np.inf else f" {'above' if strict else 'of at least'} {low:g}"
+        bound += "" if high == np.inf else f" and at most {high:g}"
         _refuse(model, name, f"a finite number{bound}{'' if or_else is None else f' or {or_else!r}'}")
+
+
+def check_scale(model: object, name: str) -> None:
+    """A standard deviation of affinities: sums of squares beyond these bounds lose all that links say."""
+    check_real(model, name, 0.0, MOST_SCALE, strict=True)
+    check_real(model, name, LEAST_SCALE, MOST_SCALE)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:  # a whole number beyond 1.8e308
+        return False
 
 
 def check_running(model: object) -> None:

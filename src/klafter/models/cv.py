@@ -129,6 +129,11 @@ class KLafterCV(NetworkModel):
         found: float | str = self._estimator().structure
         return found
 
+    @property
+    def family(self) -> str:
+        """What links are, as ``estimator`` takes them."""
+        return str(getattr(self._estimator(), "family", "bernoulli"))
+
     def _estimator(self) -> Any:
         return KLafter() if self.estimator is None else self.estimator
 

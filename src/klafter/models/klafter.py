@@ -13,7 +13,7 @@ from klafter.graph import Graph
 from klafter.graph.pair_columns import pair_columns
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import Run
-from klafter.models.checks import check_choice, check_integer, check_nodes, check_real
+from klafter.models.checks import check_choice, check_integer, check_nodes, check_real, check_scale
 from klafter.models.engines.dense import DenseFit
 from klafter.models.engines.sparse import SparseFit
 from klafter.models.paper import PaperKLafter
@@ -229,16 +229,22 @@ class KLafter(DenseFit, SparseFit):
         for name in ("temperature", "tol"):
             check_real(self, name, low=0.0)
         check_real(self, "structure", low=0.0, or_else="auto")
-        for name in ("weight_scale", "offdiagonal_scale", "degree_prior"):
-            check_real(self, name, low=0.0, strict=True)
+        for name in ("weight_scale", "offdiagonal_scale"):
+            check_scale(self, name)
+        check_real(self, "degree_prior", low=0.0, strict=True)
         check_real(self, "penalty")
         for name, least in (("n_init", 1), ("n_smooth", 0)):
-            if getattr(self, name) != "auto":
+            if not isinstance(getattr(self, name), str) or getattr(self, name) != "auto":
                 check_integer(self, name, least, or_else='"auto"')
         check_integer(self, "max_iter", 1)
         check_integer(self, "n_communities", 1, optional=True)
         check_integer(self, "max_communities", 1, optional=True)
         check_nodes(self, graph.n_nodes)
+        if self.n_communities is not None and self.n_communities > graph.n_nodes:
+            raise ValueError(
+                f"{type(self).__name__} looks for no more communities than there are nodes, {graph.n_nodes}; "
+                f"n_communities is {self.n_communities}. Ask for fewer, or leave it out."
+            )
         check_values(FAMILIES[self.family], graph.links.data, type(self).__name__)
         self._covariates(graph)
 

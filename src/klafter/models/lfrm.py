@@ -9,11 +9,12 @@ import numpy as np
 
 from klafter.core.families import FAMILIES, check_values
 from klafter.graph import Graph
-from klafter.models.checks import check_choice, check_real
+from klafter.models.checks import check_choice, check_real, check_scale
 from klafter.models.sampler import Sampler
 from klafter.sampling.lfrm_engine import LFRMEngine
 
 PENALTIES = {"buffet": 0.0, "counts": 1.0}  # where none is given
+LEAST_PENALTY = -30.0  # e^30 communities are proposed at once, and beyond e^43 none can be drawn
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -105,9 +106,9 @@ class LFRM(Sampler):
             check_choice(self, name, (True, False))
         if self.penalty is not None:
             counts = self.prior == "counts"
-            check_real(self, "penalty", low=0.0 if counts else -np.inf, strict=counts)
+            check_real(self, "penalty", low=0.0 if counts else LEAST_PENALTY, strict=counts)
         for name in ("weight_scale", "offdiagonal_scale"):
-            check_real(self, name, low=0.0, strict=True)
+            check_scale(self, name)
         check_values(FAMILIES[self.family], graph.links.data, type(self).__name__)
 
     def _unit(self, graph: Graph) -> float:

@@ -143,7 +143,8 @@ class Sampler(Sampled):
 
     def _draw_bytes(self, graph: Graph) -> float:
         """Memory of one draw."""
-        return 8.0 * graph.n_nodes * self._size(graph)
+        size = self._size(graph)
+        return 8.0 * size * (graph.n_nodes + size)
 
     def _on(self, graph: Graph) -> str:
         return f"{type(self).__name__} on {graph.n_nodes:,} nodes"

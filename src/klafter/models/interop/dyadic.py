@@ -95,15 +95,16 @@ class _DyadEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _observed(self, X: Any, y: Any) -> Graph:
         """The network in which only the listed dyads were observed."""
-        graph = self.graph
+        graph = as_graph(self.graph)
         _check_size(graph)
         if y is None or np.shape(X) != (len(y), 2):
             raise ValueError(
                 f"{type(self).__name__} needs pairs of nodes and a link value for each; X has shape {np.shape(X)}. "
                 "Use pairs, values = klafter.models.dyad_samples(graph)."
             )
-        pairs, n = graph.pair_indices(np.asarray(X)), graph.n_nodes
-        links = sparse.coo_array((np.asarray(y, float), (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
+        pairs, values = _each_once(graph, graph.pair_indices(np.asarray(X)), np.asarray(y, float))
+        n = graph.n_nodes
+        links = sparse.coo_array((values, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
         hidden = np.ones((n, n), bool)
         hidden[pairs[:, 0], pairs[:, 1]] = False
         if not graph.directed:
@@ -145,7 +146,7 @@ class LinkClassifier(_Likelihood, ClassifierMixin, _DyadEstimator):  # type: ign
     def fit(self, X: Any, y: Any) -> Self:
         odd = np.setdiff1d(np.asarray(y), (0, 1))
         if len(odd):
-            raise ValueError(f"LinkClassifier needs links of 0 or 1; there is {odd[0]}. Use LinkRegressor.")
+            raise ValueError(f"LinkClassifier needs links of 0 or 1; there is {odd[0].item()!r}. Use LinkRegressor.")
         self.classes_ = np.array([0, 1])
         return super().fit(X, y)
 
@@ -206,6 +207,21 @@ class LinkRegressor(_Likelihood, RegressorMixin, _DyadEstimator):  # type: ignor
         """
         check_is_fitted(self, "model_")
         return np.asarray(self.model_.predict(X))
+
+
+def _each_once(graph: Graph, pairs: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Dyads that stand several times, as in a bootstrap, once; of a pair in both orders, or none, a sentence."""
+    ends = pairs if graph.directed else np.sort(pairs, axis=1)
+    if (loops := ends[:, 0] == ends[:, 1]).any():
+        node = graph.label(int(ends[loops][0, 0]))
+        raise ValueError(f"A dyad has two nodes; {node!r} stands twice in one. Leave out pairs of a node with itself.")
+    dyads, first, which = np.unique(ends, axis=0, return_index=True, return_inverse=True)
+    if (differ := values != values[first][which.ravel()]).any():
+        one, other = (graph.label(int(node)) for node in ends[differ][0])
+        raise ValueError(
+            f"A dyad has one link value; that of {one!r} and {other!r} is given twice, and differs. Keep one of them."
+        )
+    return dyads, values[first]
 
 
 def _check_size(graph: Graph) -> None:

@@ -191,7 +191,7 @@ def score_newcomers(model: Any, rows: Any) -> float:
 
     Each node is placed by one half of its observed dyads, dealt with a fixed seed, to predict the other, and back.
     """
-    y, n = rows.toarray() if sparse.issparse(rows) else np.asarray(rows, float), model.graph_.n_nodes
+    y, n = _as_rows(rows), model.graph_.n_nodes
     if y.ndim != 2 or y.shape[1] != n or not len(y):
         raise ValueError(
             f"score needs pairs and their link values, as in model.score(held.pairs, held.values), or the links of new "
@@ -203,6 +203,14 @@ def score_newcomers(model: Any, rows: Any) -> float:
     if not logs:
         raise ValueError("score needs new nodes with two observed dyads or more; here no row has them.")
     return float(np.concatenate(logs).mean())
+
+
+def _as_rows(rows: Any) -> np.ndarray:
+    """An array of numbers; one without a shape where it is something else."""
+    try:
+        return rows.toarray() if sparse.issparse(rows) else np.asarray(rows, float)
+    except (TypeError, ValueError):
+        return np.empty(())
 
 
 def _two_halves(model: Any, y: np.ndarray, nodes: np.ndarray) -> Iterator[np.ndarray]:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.graph import Graph, as_graph
+from klafter.graph.convert import is_foreign_graph
 
 
 class MembershipTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -94,6 +95,8 @@ class MembershipTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         if X is self.graph_:
             return
         other = as_graph(X)
+        if is_foreign_graph(X) and getattr(self, "family", "bernoulli") == "bernoulli":
+            other = other.binarize()  # as ``fit`` did
         if other.n_nodes == self.graph_.n_nodes:
             other = other.hide(self.graph_.hidden)
         if other.n_nodes != self.graph_.n_nodes or (other.links != self.graph_.links).nnz:

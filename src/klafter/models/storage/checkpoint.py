@@ -8,6 +8,7 @@ holds these is replaced at most every ``every`` seconds, and so seldom that writ
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
@@ -26,6 +27,7 @@ from klafter.graph.writing import check_place, write_file
 from klafter.models.storage.packing import Packer, unpack
 from klafter.search.parallel import run
 
+log = logging.getLogger("klafter")
 FORMAT, VERSION = "klafter checkpoint", 2
 RARELY = 50.0  # times as long as a write takes is waited until the next: 2% of the time
 SAME_RESULT = ("n_jobs", "warm_start")  # parameters that may change from one run to the next
@@ -106,7 +108,7 @@ class Checkpoint(Store):
         return _Within(self, name)
 
     def write(self) -> None:
-        """Write what has changed since the last time."""
+        """Write what has changed since the last time. A fit is worth more than its checkpoint, and goes on without."""
         with self._lock:
             if not self._changed:
                 return
@@ -119,10 +121,13 @@ class Checkpoint(Store):
                 start += len(data)
             arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
             arrays["data"] = np.frombuffer(b"".join(parts), np.uint8)
-            write_file(self.path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+            try:
+                write_file(self.path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+                self._changed = False
+            except OSError as error:  # a full disk may have room again at the next time
+                log.warning("%s The fit goes on.", error)
             ended = time.monotonic()
             self._next = ended + max(self.every, RARELY * (ended - begun))
-            self._changed = False
 
     def _read(self, description: dict[str, Any]) -> dict[str, Any]:
         """The description in the file, if it is that of this fit, and its entries."""
