@@ -37,7 +37,7 @@ def scratch_space(inside):
     """Scratch space for as many nodes as there are marks; made here, since a call of Scratch is compiled every time."""
     n = len(inside)
     return Scratch(
-        np.zeros(n), inside, np.zeros(n, np.bool_), np.empty(n, np.int32), np.zeros(n), np.zeros(n),
+        np.zeros(n), inside, np.zeros(n, np.bool_), np.empty(n, np.int32), np.empty(n), np.empty(n),
         np.empty(PATH * n, np.int32), np.zeros(1, np.int64),
     )  # fmt: skip
 
