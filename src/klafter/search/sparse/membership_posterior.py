@@ -15,6 +15,7 @@ from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.workspace import open_workspace
 
 AT_ONCE = 4_000_000  # probabilities in memory at once
+ROWS = 100_000  # nodes of which the links are looked at together
 
 
 def membership_posterior(problem: Problem, state: State) -> sparse.csr_array:
@@ -41,6 +42,10 @@ def most_communities(problem: Problem, state: State) -> np.ndarray:
     """The most communities that a flip of each node may be tried for."""
     if state.shared:
         return np.minimum(state.held + SEARCH.sparse.reset_communities, len(state.size))
-    links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
     partners = 1 + np.diff(state.affinities.start) + np.diff(state.affinities.into_start)
-    return np.minimum(state.held + links @ (memberships(problem, state) @ partners), len(state.size))
+    near, sums = memberships(problem, state) @ partners, np.empty(problem.n)
+    for low in range(0, problem.n, ROWS):
+        start = problem.start[low : low + ROWS + 1]
+        total = np.concatenate([[0.0], np.cumsum(near[problem.node[start[0] : start[-1]]])])
+        sums[low : low + ROWS] = np.diff(total[start - start[0]])
+    return np.minimum(state.held + sums, len(state.size))
