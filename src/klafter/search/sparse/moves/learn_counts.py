@@ -15,7 +15,7 @@ from klafter.search.moves.proposal import LEAST_FALL, TOLERANCE
 from klafter.search.sparse.moves.flip import flip_sweep
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.score import score
-from klafter.search.sparse.state import NO_COUNT_PRICE, Problem, State, copy_state, without_empty
+from klafter.search.sparse.state import NO_COUNT_PRICE, Problem, State, copy_state, laid_out, packed, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import weights
 
@@ -40,9 +40,10 @@ def learn_counts(problem: Problem, state: State, pool: ThreadPool) -> tuple[Stat
     here = state, score(problem, state, pool, counts=True)
     if not len(state.size):
         return here
-    first = descend(problem, here, pool)
-    all_in = one_round(problem, state, count_price(problem, state, everyone=True), pool)
-    return min(first, descend(problem, all_in, pool), key=lambda found: found[1])
+    first, value = descend(problem, here, pool)
+    first = packed(problem, first)
+    other = descend(problem, one_round(problem, state, count_price(problem, state, everyone=True), pool), pool)
+    return other if other[1] < value else (laid_out(problem, first), value)
 
 
 def descend(problem: Problem, here: tuple[State, float], pool: ThreadPool) -> tuple[State, float]:
