@@ -2,14 +2,20 @@
 
     python benchmarks/scale.py 10000 100000 1000000 --lfr ../shared/data/networks/lfr_overlap_n1000_k28
 
-The number of communities is never given. Results, with the command that made them, go to benchmarks/results/scale.json.
+The number of communities is never given. Every graph is made, and every fit runs, in a process of its own, so that
+peaks are those of the fit; ``--keep`` is a folder in which graphs stay for the next run. Bytes a link are what the
+process had at its peak beyond what it had before the graph, the graph among them. Results, with the command that made
+them, go to benchmarks/results/scale.json.
 """
 
 import argparse
 import json
+import multiprocessing
 import resource
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -46,11 +52,61 @@ def read_lfr(stem: str):
     return graph, truth
 
 
-def measure(name: str, graph: Graph, truth, args, seed: int) -> dict:
+def keep_planted(n: int, degree: float, seed: int, folder: str) -> str:
+    """Make a planted graph, if it is not there yet; where it is."""
+    path = Path(folder) / f"planted_{n}_{degree:g}_{seed}"
+    if not path.exists():
+        graph, truth = make_overlapping(n, mean_degree=degree, random_state=seed)
+        unfinished = path.with_suffix(".part")
+        unfinished.mkdir(parents=True, exist_ok=True)
+        for name, csr in (("links", graph.links), ("truth", truth.memberships)):
+            np.save(unfinished / f"{name}_indices.npy", csr.indices)
+            np.save(unfinished / f"{name}_indptr.npy", csr.indptr)
+        unfinished.rename(path)
+    return str(path)
+
+
+def read_planted(path: str):
+    """The graph and the planted communities."""
+    links, truth = (
+        pattern(*(np.load(Path(path) / f"{name}_{part}.npy") for part in ("indices", "indptr")))
+        for name in ("links", "truth")
+    )
+    n = truth.shape[0]
+    links.resize((n, n))
+    nothing = sparse.csr_array((n, n), dtype=bool)
+    parts = dict.fromkeys(("labels", "kinds")) | {"attributes": {}, "covariates": {}, "notes": ()}
+    return Graph.trusted(links, nothing, directed=False, **parts), truth
+
+
+def pattern(indices: np.ndarray, indptr: np.ndarray) -> sparse.csr_array:
+    """A matrix of ones."""
+    shape = (len(indptr) - 1, int(indices.max(initial=-1)) + 1)
+    return sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
+
+
+def apart(work: Callable, *args):
+    """What a function returns, in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, args)
+
+
+def gigabytes(peak: bool = False) -> float:
+    """Memory of this process, now or at its peak."""
+    if peak:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**30
+
+
+def measure(name: str, read: Callable, path: str, threads: int, seed: int) -> dict:
     """One fit: quality, time and memory."""
+    compile_seconds()
+    before = gigabytes()
+    graph, truth = read(path)
     wall, cpu = time.perf_counter(), time.process_time()
-    model = KLafter(link="exposure", n_init=1, n_jobs=args.threads, random_state=seed).fit(graph)
-    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
+    model = KLafter(link="exposure", n_init=1, n_jobs=threads, random_state=seed).fit(graph)
+    seconds, cpu_seconds, peak = time.perf_counter() - wall, time.process_time() - cpu, gigabytes(peak=True)
     found = model.memberships_
     return {
         "graph": name,
@@ -65,7 +121,8 @@ def measure(name: str, graph: Graph, truth, args, seed: int) -> dict:
         "converged": model.converged_,
         "seconds": round(seconds, 2),
         "cpu_seconds": round(cpu_seconds, 2),
-        "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),
+        "peak_gb": round(peak, 3),
+        "bytes_a_link": round((peak - before) * 2**30 / graph.n_links, 1),
     }
 
 
@@ -97,18 +154,20 @@ def main() -> None:
     parser.add_argument("--lfr", help="stem of an LFR benchmark: STEM.tsv, STEM.communities.txt")
     parser.add_argument("--threads", type=int, default=-1, help="n_jobs of the fit; all cores if not given")
     parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--keep", help="folder in which graphs stay for the next run")
     args = parser.parse_args()
-    warm = compile_seconds()
+    warm = apart(compile_seconds)
     rows = []
     seeds = range(args.first_seed, args.first_seed + args.seeds)
-    for n in args.nodes:
-        for seed in seeds:
-            graph, truth = make_overlapping(n, mean_degree=args.degree, random_state=seed)
-            rows.append(measure("planted", graph, truth.memberships, args, seed))
-            sys.stdout.write(json.dumps(rows[-1]) + "\n")
-            sys.stdout.flush()
+    with tempfile.TemporaryDirectory() as temporary:
+        for n in args.nodes:
+            for seed in seeds:
+                path = apart(keep_planted, n, args.degree, seed, args.keep or temporary)
+                rows.append(apart(measure, "planted", read_planted, path, args.threads, seed))
+                sys.stdout.write(json.dumps(rows[-1]) + "\n")
+                sys.stdout.flush()
     for seed in seeds if args.lfr else ():
-        rows.append(measure(Path(args.lfr).name, *read_lfr(args.lfr), args, seed))
+        rows.append(apart(measure, Path(args.lfr).name, read_lfr, args.lfr, args.threads, seed))
         sys.stdout.write(json.dumps(rows[-1]) + "\n")
     command = "python benchmarks/scale.py " + " ".join(sys.argv[1:])
     args.output.parent.mkdir(exist_ok=True)

@@ -12,9 +12,12 @@ from klafter.search.config import SearchConfig, changed
 from klafter.search.sparse import engine, fit
 from klafter.search.sparse.affinities import as_affinities
 from klafter.search.sparse.exchange import disjoint, in_turns, members_of
+from klafter.search.sparse.kernels import growth
+from klafter.search.sparse.moves import birth
 from klafter.search.sparse.moves.merge import reassign_proposal
-from klafter.search.sparse.state import as_problem, as_state
+from klafter.search.sparse.state import as_problem, as_state, empty_state
 from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.workspace import open_workspace
 
 
 def dense_groups(n, groups, p_in, p_out, seed, directed=False, counts=False):
@@ -157,3 +160,18 @@ def test_members_that_stay_the_same_are_not_reassigned():
     assert (
         len(reassign_proposal(problem, state, inside, (0, 1), pool).w) == 1
     )  # not both as they are with other strengths
+
+
+def test_births_stay_sets_of_a_community_where_one_link_is_enough_to_gain():
+    graph, truth = make_overlapping(100_000, random_state=0)
+    problem, pool = as_problem(graph), ThreadPool(1)
+    state = empty_state(problem)
+    state = state._replace(background=0.01 * state.background)  # as in a graph of a hundred times as many nodes
+    responsibility, residual = np.ones(len(problem.node), np.float32), np.diff(problem.start).astype(float)
+    ws, scratch = open_workspace(problem, state), birth.own_growth(problem, pool)
+    largest = truth.memberships.sum(axis=0).max()
+    for seed in range(20):
+        first = growth.walk_set(ws, responsibility, residual, seed, 10, 200_000, scratch)
+        nodes, _, gain = growth.grow(ws, responsibility, first, 1.5, 7, 1.0, scratch)
+        assert gain > 0
+        assert len(nodes) < 2 * largest

@@ -11,6 +11,7 @@ from klafter.graph import Graph
 from klafter.jit.decorators import kernel
 from klafter.search.sparse import engine
 from klafter.search.sparse import membership_posterior as sparse_posterior
+from klafter.search.sparse import state as states
 from klafter.search.sparse.exchange import exchange_gain
 from klafter.search.sparse.kernels import flips as flip_kernels
 from klafter.search.sparse.kernels import links as link_kernels
@@ -173,3 +174,14 @@ def test_directed_rows_list_sources_then_targets():
     problem = as_problem(graph)
     assert problem.node.tolist() == [1, 2, 2, 0, 2, 0, 1, 1]
     assert problem.middle.tolist() == [1, 3, 7]
+
+
+@cases
+def test_a_packed_state_is_laid_out_as_it_was(directed, counts, monkeypatch):
+    _, problem, state = random_case(0, directed, counts)
+    monkeypatch.setattr(states, "NODES_AT_ONCE", 3)
+    kept = states.packed(problem, state)
+    back = states.laid_out(problem, kept)
+    assert len(kept.member) == state.held.sum()
+    for i, (first, held) in enumerate(zip(problem.start, state.held)):
+        assert back.member[first : first + held].tolist() == state.member[first : first + held].tolist(), i

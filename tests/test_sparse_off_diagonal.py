@@ -180,13 +180,25 @@ def test_affinities_and_flips_never_raise_the_objective(directed, counts, seed):
     assert (np.diff(values) <= 1e-9).all()
 
 
-def test_what_the_background_explains_between_communities_is_summed_some_rows_at_a_time(monkeypatch):
-    rng = np.random.default_rng(0)
-    z = sparse.csr_array((rng.random((30, 4)) < 0.4).astype(float))
-    rho = sparse.csr_array(rng.random((30, 30)) * (rng.random((30, 30)) < 0.3))
-    monkeypatch.setattr(off_diagonal, "ROWS", 7)
-    found = off_diagonal.credit_between(z, rho).toarray()
-    assert found == pytest.approx(z.toarray().T @ rho.toarray() @ z.toarray())
+@some
+def test_pairs_that_gain_are_those_of_products_of_dense_matrices(directed, counts, seed):
+    _, problem, state = off_diagonal_case(seed, directed, counts, idle=False)
+    state = state._replace(background=0.02)
+    rho = off_diagonal.link_responsibility(problem, state, ThreadPool(1))
+    z, hidden = memberships(problem, state).toarray(), off_diagonal_split.hidden_pattern(problem).toarray()
+    count = z.T @ rho.toarray() @ z
+    pairs = np.outer(state.send_sum, state.receive_sum)
+    pairs -= (z.T * state.send) @ (np.eye(problem.n) + hidden) @ (z.T * state.receive).T
+    price = off_diagonal_price(problem, len(state.size))
+    expected = {}
+    for k, m in np.ndindex(count.shape):
+        mean = 0.02 * pairs[k, m]
+        if (k < m or (directed and k != m)) and count[k, m] > mean > 0:
+            gain = count[k, m] * np.log(count[k, m] / mean) - count[k, m] + mean
+            if gain > price:
+                expected[k, m] = pytest.approx((gain, count[k, m], pairs[k, m]))
+    found, gains = off_diagonal.gaining(problem, state, rho)
+    assert dict(zip(map(tuple, found.tolist()), map(tuple, gains.tolist()))) == expected
 
 
 @some

@@ -16,7 +16,8 @@ from klafter.core.draws import ExposureDraw
 from klafter.datasets.drawing import draw_memberships
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
-from klafter.graph.units import distinct
+
+AT_ONCE = 4_000_000  # exposures
 
 
 def make_overlapping(
@@ -102,20 +103,52 @@ def _draw_links(loadings: sparse.csr_array, expected: np.ndarray, rng) -> sparse
     """The upper triangle of links, from Poisson(expected) exposures in each community."""
     n, columns = loadings.shape[0], sparse.csc_array(loadings)
     exposures = rng.poisson(expected)
-    first, second = (_draw_ends(columns, exposures, rng) for _ in range(2))
-    low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second)
-    key = distinct((low * n + high)[low != high])
-    row, column = np.divmod(key, n)
-    index = np.int32 if n < 2**31 else np.int64
-    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
-    return sparse.csr_array((np.ones(len(key)), column.astype(index), start), shape=(n, n))
+    first = _draw_ends(columns, exposures, rng)
+    key = _pair_keys(first, _draw_ends(columns, exposures, rng), n)
+    del first
+    key.sort()
+    key = _different(key, n)
+    start = np.searchsorted(key, np.arange(n + 1) * n)
+    column = np.empty(len(key), np.int32 if n < 2**31 else np.int64)
+    for some in _pieces(len(key)):
+        column[some] = key[some] % n
+    del key
+    return sparse.csr_array((np.ones(len(column)), column, start), shape=(n, n))
 
 
 def _draw_ends(columns: sparse.csc_array, exposures: np.ndarray, rng) -> np.ndarray:
-    """One member of its community for each exposure, in proportion to t."""
-    total = np.concatenate([[0.0], np.cumsum(columns.data)])
+    """One member of its community for each exposure, in proportion to t; some exposures at a time."""
+    total, stop = np.concatenate([[0.0], np.cumsum(columns.data)]), np.cumsum(exposures)
     low, high = total[columns.indptr[:-1]], total[columns.indptr[1:]]
-    at = np.repeat(low, exposures) + rng.random(exposures.sum()) * np.repeat(high - low, exposures)
-    place = np.searchsorted(total, at, side="right") - 1
-    last = np.repeat(columns.indptr[1:], exposures) - 1
-    return columns.indices[np.minimum(place, last)]
+    ends = np.empty(exposures.sum(), columns.indices.dtype)
+    for some in _pieces(len(ends)):
+        k = np.searchsorted(stop, np.arange(some.start, some.stop), side="right")
+        at = low[k] + rng.random(len(k)) * (high - low)[k]
+        place = np.searchsorted(total, at, side="right") - 1
+        ends[some] = columns.indices[np.minimum(place, columns.indptr[k + 1] - 1)]
+    return ends
+
+
+def _pair_keys(first: np.ndarray, second: np.ndarray, n: int) -> np.ndarray:
+    """i n + j of each pair, i the smaller of its ends."""
+    key = np.empty(len(first), np.int64)
+    for some in _pieces(len(key)):
+        low, high = np.minimum(first[some], second[some]), np.maximum(first[some], second[some])
+        key[some] = low.astype(np.int64) * n + high
+    return key
+
+
+def _different(key: np.ndarray, n: int) -> np.ndarray:
+    """Sorted pairs, each once, none of a node and itself; in the place of the others."""
+    kept, last = 0, -1
+    for some in _pieces(len(key)):
+        part = key[some]
+        part, last = part[(np.diff(part, prepend=last) != 0) & (part // n != part % n)], part[-1]
+        key[kept : kept + len(part)] = part
+        kept += len(part)
+    return key[:kept]
+
+
+def _pieces(length: int) -> list[slice]:
+    """Slices that cover a long array, so that what is worked out from each takes little memory."""
+    return [slice(low, min(low + AT_ONCE, length)) for low in range(0, length, AT_ONCE)]

@@ -79,6 +79,8 @@ def _symmetric(links: sparse.csr_array) -> sparse.csr_array:
     """Either triangle, or both when they agree."""
     if is_symmetric(links):
         return links
+    if _is_upper(links):
+        return sparse.csr_array(links + links.T.tocsr())
     mirror = links.T.tocsr()
     both = sparse.csr_array(links.multiply(mirror != 0))
     differ = sparse.coo_array(both - both.T)
@@ -90,6 +92,12 @@ def _symmetric(links: sparse.csr_array) -> sparse.csr_array:
             "Use directed=True, or make the links symmetric."
         )
     return sparse.csr_array(links + mirror - both)
+
+
+def _is_upper(links: sparse.csr_array) -> bool:
+    """Whether every link is given once, from the node that comes first; of sorted rows."""
+    some = np.diff(links.indptr) > 0
+    return bool((links.indices[links.indptr[:-1][some]] > np.flatnonzero(some)).all())
 
 
 def is_symmetric(links: sparse.csr_array) -> bool:

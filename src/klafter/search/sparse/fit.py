@@ -25,7 +25,7 @@ from klafter.search.sparse.moves.anneal import anneal, with_communities_of
 from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
 from klafter.search.sparse.moves.share import in_shares, without_shares
-from klafter.search.sparse.score import cover_price, given_cover
+from klafter.search.sparse.score import cover_price, given_cover, score
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
 from klafter.search.sparse.threads import ThreadPool
 
@@ -180,27 +180,34 @@ def endings(
 ) -> list[ScoredState]:
     """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
 
-    Where nodes joined communities by learned counts the other moves may go on from there, and counts be learned again,
-    as long as the score falls. The ``single`` search of a fit is annealed, and may end in no communities; of several
-    that is done at the end, since what each found may lower the score together though it does not by itself.
+    The ``single`` search of a fit is annealed, and may end in no communities; of several that is done at the end, since
+    what each found may lower the score together though it does not by itself.
     """
     judge = partial(judged, settings.prior, problem, pool=pool)
     ends = [judge(sparse.end(problem, found.state, rng, pool, bridges=settings.bridges))]
     if problem.temperature == 0.0:
         return [*ends, judge(sparse.nothing(problem, pool))]
     if settings.prior != "buffet":
-        here = min(found, *ends, key=by_score)
-        other, value = learn_counts(problem, here.state, pool)
-        for _ in range(SEARCH.sparse.cycles if len(other.size) else 0):
-            again, there = learn_counts(problem, sparse.step(problem, other, rng, pool), pool)
-            if there >= value - settings.tol * abs(value):
-                break
-            other, value = again, there
-        ends.append(ScoredState(other, value, True))
+        ends.append(counts_learned(settings, problem, min(found, *ends, key=by_score).state, rng, pool))
     best = min(found, *ends, key=by_score)
     for _ in range(n_annealings(problem) if single else 0):
         best = min(best, annealed(settings, problem, best.state, best.counts, rng, pool), key=by_score)
     return [*ends, best, *([judge(sparse.nothing(problem, pool))] if single else [])]
+
+
+def counts_learned(settings: Settings, problem: Problem, state: State, rng, pool: ThreadPool) -> ScoredState:
+    """Where learned counts lead. As long as they lower the score by more than the tolerance the other moves may go on
+    from there, since nodes joined communities, and counts be learned again."""
+    before = score(problem, state, pool, counts=True)
+    state, value = learn_counts(problem, state, pool)
+    for _ in range(SEARCH.sparse.cycles if len(state.size) else 0):
+        if before - value <= settings.tol * abs(value):
+            break
+        again, there = learn_counts(problem, sparse.step(problem, state, rng, pool), pool)
+        if there >= value - settings.tol * abs(value):
+            break
+        before, state, value = value, again, there
+    return ScoredState(state, value, True)
 
 
 def by_score(found: ScoredState) -> float:

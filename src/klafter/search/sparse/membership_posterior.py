@@ -14,10 +14,11 @@ from klafter.search.sparse.kernels.flips import posterior_rows
 from klafter.search.sparse.kernels.row_posterior import set_posterior
 from klafter.search.sparse.moves.learn_counts import count_price
 from klafter.search.sparse.moves.share import scratch_for
-from klafter.search.sparse.state import Problem, State, copy_state, memberships
+from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.workspace import open_workspace
 
 AT_ONCE = 4_000_000  # probabilities in memory at once
+ROWS = 100_000  # nodes of which the links are looked at together
 
 
 def membership_posterior(problem: Problem, state: State, *, counts: bool = False) -> sparse.csr_array:
@@ -37,16 +38,24 @@ def membership_posterior(problem: Problem, state: State, *, counts: bool = False
 def by_flips(problem: Problem, state: State, counts: bool) -> sparse.csr_array:
     """From the gain of each flip."""
     ws = open_workspace(problem, state._replace(count_price=count_price(problem, state)) if counts else state)
-    held = memberships(problem, state)
-    links = sparse.csr_array((np.ones(len(problem.node)), problem.node, problem.start), shape=(problem.n, problem.n))
+    return in_blocks(problem, state, most_flips(problem, state), lambda *part: posterior_rows(ws, *part))
+
+
+def most_flips(problem: Problem, state: State) -> np.ndarray:
+    """The most communities that a flip of each node may be tried for."""
     partners = 1 + np.diff(state.affinities.start) + np.diff(state.affinities.into_start)
-    most = np.minimum(state.held + links @ (held @ partners), len(state.size))
-    return in_blocks(problem, state, most, lambda *part: posterior_rows(ws, *part))
+    near, sums = memberships(problem, state) @ partners, np.empty(problem.n)
+    for low in range(0, problem.n, ROWS):
+        start = problem.start[low : low + ROWS + 1]
+        total = np.concatenate([[0.0], np.cumsum(near[problem.node[start[0] : start[-1]]])])
+        sums[low : low + ROWS] = np.diff(total[start - start[0]])
+    return np.minimum(state.held + sums, len(state.size))
 
 
 def by_sets(problem: Problem, state: State, counts: bool) -> sparse.csr_array:
     """From the sets of communities of each node that is drawn so; the rows of others are empty."""
-    state = copy_state(state)  # whose sums have each node taken out and put back
+    sums = {name: getattr(state, name).copy() for name in ("size", "send_sum", "receive_sum")}
+    state = state._replace(**sums)  # from which each node is taken out, and put back
     ws, scratch = open_workspace(problem, state), scratch_for(problem, state, counts)
     most = np.minimum(state.held + SEARCH.sparse.reset_communities, len(state.size))
     return in_blocks(problem, state, most, lambda low, high, *part: set_posterior(ws, low, high, scratch, *part))

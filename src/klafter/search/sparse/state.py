@@ -16,6 +16,7 @@ from klafter.graph.dyads import ONE_KIND, Rows
 from klafter.search.sparse.affinities import Affinities, alive_only, as_affinities, copy_affinities, with_more
 
 NO_COUNT_PRICE = np.zeros(2)
+NODES_AT_ONCE = 1_000_000  # nodes
 
 
 class Problem(NamedTuple):
@@ -177,6 +178,33 @@ def copy_state(state: State) -> State:
     """A state that may be changed in place."""
     arrays: dict[str, Any] = {name: getattr(state, name).copy() for name in ARRAYS}
     return state._replace(**arrays, affinities=copy_affinities(state.affinities))
+
+
+def packed(problem: Problem, state: State) -> State:
+    """The state with the memberships alone, not laid out as the links: a fifth of the memory, to be kept for later."""
+    return state._replace(member=np.concatenate([state.member[places(problem, state, some)] for some in blocks(state)]))
+
+
+def laid_out(problem: Problem, state: State) -> State:
+    """A packed state as it was."""
+    member, at = np.zeros(problem.start[-1] + 1, np.int32), 0
+    for some in blocks(state):
+        where = places(problem, state, some)
+        member[where] = state.member[at : at + len(where)]
+        at += len(where)
+    return state._replace(member=member)
+
+
+def places(problem: Problem, state: State, some: slice) -> np.ndarray:
+    """Where the memberships of some nodes stand."""
+    held = state.held[some]
+    first = problem.start[:-1][some] - np.cumsum(held) + held
+    return np.repeat(first, held) + np.arange(held.sum())
+
+
+def blocks(state: State) -> list[slice]:
+    """Nodes some at a time, so that what is worked out for them takes little memory."""
+    return [slice(low, low + NODES_AT_ONCE) for low in range(0, max(len(state.held), 1), NODES_AT_ONCE)]
 
 
 def with_slots(state: State, extra: int) -> State:

@@ -37,7 +37,7 @@ def scratch_space(inside):
     """Scratch space for as many nodes as there are marks; made here, since a call of Scratch is compiled every time."""
     n = len(inside)
     return Scratch(
-        np.zeros(n), inside, np.zeros(n, np.bool_), np.empty(n, np.int32), np.zeros(n), np.zeros(n),
+        np.zeros(n), inside, np.zeros(n, np.bool_), np.empty(n, np.int32), np.empty(n), np.empty(n),
         np.empty(PATH * n, np.int32), np.zeros(1, np.int64),
     )  # fmt: skip
 
@@ -199,13 +199,17 @@ def around_set(ws, responsibility, nodes, size, scratch):
 def grow(ws, responsibility, nodes, factor, early, background_discount, scratch):
     """A set chosen by contrast on a path that grows from ``nodes``; with its strength and the best gain of the path.
 
-    The path does not end for want of gain before it has ``early`` sets.
+    The path does not end before it has ``early`` sets. Then it ends for want of gain, or where sets have less than half
+    the strength of the one with most links for a node: they are unions of it with others. On a large sparse graph,
+    where one link to a set is enough to gain, unions would grow to the whole graph.
     """
     links, pairs, stop = np.zeros(LONGEST), np.zeros(LONGEST), np.zeros(LONGEST + 1, np.int64)
-    size, length, best, best_gain = len(nodes) + 0.0, 0, 0, -np.inf
+    size, length, best, best_gain, dense, unions = len(nodes) + 0.0, 0, 0, -np.inf, 0, 0
     enter(ws, responsibility, nodes[:0], nodes, scratch)
     beyond = 2 if background_discount == 1.0 else 3  # a weak community shows on a path that is less smooth
-    while len(nodes) > 1 and (length < best + beyond or length < early) and length < LONGEST:
+    while len(nodes) > 1 and length < LONGEST:
+        if length >= early and (length >= best + beyond or unions >= beyond):
+            break
         if stop[length] + len(nodes) > len(scratch.path):
             break
         size *= factor
@@ -219,6 +223,9 @@ def grow(ws, responsibility, nodes, factor, early, background_discount, scratch)
         )
         if gain > best_gain:
             best, best_gain = length, gain
+        if links[length] * (stop[dense + 1] - stop[dense]) >= links[dense] * len(nodes):
+            dense = length
+        unions = unions + 1 if 2.0 * links[length] * pairs[dense] < links[dense] * pairs[length] else 0
         length += 1
         if len(grown) <= len(nodes):
             break

@@ -11,11 +11,11 @@ again after each round of flips, resets and weights, and the exact price judges 
 import numpy as np
 
 from klafter.search.config import SEARCH
-from klafter.search.moves.proposal import LEAST_FALL
+from klafter.search.moves.proposal import LEAST_FALL, TOLERANCE
 from klafter.search.sparse.moves.flip import flip_sweep
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.score import score
-from klafter.search.sparse.state import NO_COUNT_PRICE, Problem, State, copy_state, without_empty
+from klafter.search.sparse.state import NO_COUNT_PRICE, Problem, State, copy_state, laid_out, packed, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import weights
 
@@ -40,17 +40,19 @@ def learn_counts(problem: Problem, state: State, pool: ThreadPool) -> tuple[Stat
     here = state, score(problem, state, pool, counts=True)
     if not len(state.size):
         return here
-    all_in = one_round(problem, state, count_price(problem, state, everyone=True), pool)
-    return min(descend(problem, here, pool), descend(problem, all_in, pool), key=lambda found: found[1])
+    first, value = descend(problem, here, pool)
+    first = packed(problem, first)
+    other = descend(problem, one_round(problem, state, count_price(problem, state, everyone=True), pool), pool)
+    return other if other[1] < value else (laid_out(problem, first), value)
 
 
 def descend(problem: Problem, here: tuple[State, float], pool: ThreadPool) -> tuple[State, float]:
-    """Rounds as long as the score falls."""
+    """Rounds as long as the score falls by more than claims may be wrong by."""
     for _ in range(SEARCH.sparse.count_rounds):
         there = one_round(problem, here[0], count_price(problem, here[0]), pool)
-        if there[1] >= here[1] - LEAST_FALL:
+        fall, here = here[1] - there[1], min(here, there, key=lambda found: found[1])
+        if fall <= max(LEAST_FALL, TOLERANCE * abs(here[1])):
             break
-        here = there
     return here
 
 

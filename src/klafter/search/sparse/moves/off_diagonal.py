@@ -14,19 +14,20 @@ from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
 from klafter.search.sparse.affinities import NO_PAIRS, find, keep_pairs, off_diagonal_pairs, with_pairs
 from klafter.search.sparse.exchange import members_of
+from klafter.search.sparse.kernels.between import gaining_pairs
 from klafter.search.sparse.kernels.off_diagonal import best_affinity
 from klafter.search.sparse.moves.birth import background_responsibility, births
 from klafter.search.sparse.moves.death import deaths
 from klafter.search.sparse.moves.flip import flip_sweep
 from klafter.search.sparse.moves.merge import merges, reassigns
-from klafter.search.sparse.moves.off_diagonal_split import background_split, hidden_pattern, off_diagonal_splits
-from klafter.search.sparse.state import Problem, State, copy_state, memberships, n_alive, without_empty
+from klafter.search.sparse.moves.off_diagonal_split import background_split, off_diagonal_splits
+from klafter.search.sparse.state import Problem, State, copy_state, n_alive, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, off_diagonal_price, weights
 from klafter.search.sparse.workspace import open_workspace
 
 BISECTIONS = 30  # of the interval in which the best affinity lies
-ROWS = 200_000  # of Z at a time in products with all links
+FOUND_AT_ONCE = 10_000  # pairs that are found at a time, beside those of one community
 
 
 def off_diagonal_search(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
@@ -93,40 +94,29 @@ def promising(problem: Problem, state: State, responsibility: sparse.csr_array) 
     h(x + a b) - h(x) >= log(1 + b/u) >= rho log(1 + b/e) with rho = e/u, so b = C/V - e gains it. A link of two nodes
     that are both in both communities counts twice, which is too much; these leave little of it to the background.
     """
-    k, l, count, pairs = across(problem, state, responsibility)
-    expected = state.background * pairs
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gain = np.where(count > expected, count * np.log(count / expected) - count + expected, 0.0)
-    good = np.flatnonzero((gain > off_diagonal_price(problem, len(state.size))) & (pairs > 0))
-    good = good[np.argsort(-gain[good], kind="stable")]
-    found, guess = np.column_stack([k, l])[good].astype(np.int64), count[good] / pairs[good] - state.background
+    found, gains = gaining(problem, state, responsibility)
+    gain, count, pairs = gains.T
+    best = np.lexsort((*found.T[::-1], -gain))
+    found, guess = found[best], (count / pairs - state.background)[best]
     code = np.array([len(state.size), 1])
     new = ~np.isin(found @ code, off_diagonal_pairs(state.affinities) @ code)
     return found[new], guess[new]
 
 
-def across(problem: Problem, state: State, responsibility: sparse.csr_array):
-    """Pairs k, l of communities with links that the background explains, the sum of rho over these, and P_kl."""
-    z = memberships(problem, state)
-    found = sparse.coo_array(credit_between(z, responsibility))
-    apart = found.row != found.col if problem.pair_weight == 1.0 else found.row < found.col
-    k, l, count = found.row[apart], found.col[apart], found.data[apart]
-    pairs = state.send_sum[k] * state.receive_sum[l]
-    if len(k):
-        apart = sparse.eye_array(problem.n) + hidden_pattern(problem)  # nodes and themselves, and hidden dyads
-        gone = (sparse.diags_array(state.send) @ z).T @ (apart @ (sparse.diags_array(state.receive) @ z))
-        pairs = pairs - np.asarray(sparse.csr_array(gone)[k, l]).ravel()
-    return k, l, count, pairs
+def gaining(problem: Problem, state: State, responsibility: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs k, l of communities that gain more than their price by that bound; gain, C and P_kl of each.
 
-
-def credit_between(z: sparse.csr_array, responsibility: sparse.csr_array) -> sparse.csr_array:
-    """Z' rho Z, some rows at a time: what all nodes have in common with all communities would need a lot of memory."""
-    rows = max(1, int(ROWS / max(z.nnz / max(z.shape[0], 1), 1.0)))
-    total = sparse.csr_array((z.shape[1], z.shape[1]))
-    for low in range(0, z.shape[0], rows):
-        some = slice(low, low + rows)
-        total = total + z[some].T @ (responsibility[some].astype(float) @ z)
-    return sparse.csr_array(total)
+    The sums of all pairs that links lead between would need more memory than the links.
+    """
+    price, size, inside = off_diagonal_price(problem, len(state.size)), len(state.size), members_of(problem, state)
+    ws, first, parts = open_workspace(problem, state), 0, [(np.zeros((0, 2), np.int64), np.zeros((0, 3)))]
+    links = responsibility.indptr.astype(np.int64), responsibility.indices, responsibility.data
+    while first < size:
+        found, gains = np.empty((size + FOUND_AT_ONCE, 2), np.int64), np.empty((size + FOUND_AT_ONCE, 3))
+        number, first = gaining_pairs(ws, *links, *inside, first, price, found, gains)
+        parts.append((found[:number], gains[:number]))
+    found, gains = (np.concatenate(column) for column in zip(*parts))
+    return found, gains
 
 
 def link_responsibility(problem: Problem, state: State, pool: ThreadPool) -> sparse.csr_array:
