@@ -15,7 +15,6 @@ from klafter.core.rows import mark
 from klafter.jit.decorators import bare, inlined, inner
 
 HALVINGS = 12  # of a Newton step before it is given up
-LEAST_CURVATURE = 1e-4  # of a line without links or a prior
 
 
 class Line(NamedTuple):
@@ -171,35 +170,19 @@ def minimise_line(law, line, span, axis, max_steps):
         trial = min(max(delta + step, axis.lower - axis.theta), axis.upper - axis.theta)
 
 
-@inlined
-def usual_width(span, axis):
-    """Six standard deviations of theta, were all dyads of the line equally likely to be links.
-
-    It must not depend on theta, or the draw would not leave the density as it is.
-    """
-    curvature_there = max(span.linear * (1.0 - span.linear / max(span.size, 1)), 0.0)
-    return 6.0 / np.sqrt(max(axis.precision + curvature_there, LEAST_CURVATURE))
-
-
 @bare
 def sample_line(law, line, span, axis, width, rng):
-    """A draw of delta by slice sampling (Neal 2003): step out to the left, to the right, then shrink.
-
-    Where the line's links are known the interval has its usual width, and is not stepped out: two terms less to work
-    out, of five.
-    """
+    """A draw of delta by slice sampling (Neal 2003): step out to the left, to the right, then shrink."""
     floor, ceiling = axis.lower - axis.theta, axis.upper - axis.theta
     level = left = right = delta = 0.0
-    stage, shrinks, stepped = 0, 0, not law.logistic or span.ones < 0
-    if not stepped:
-        width = usual_width(span, axis)
+    stage, shrinks = 0, 0
     while shrinks < 100:  # one place where phi is worked out, for the compiler's sake
         inside = phi(law, line, span, axis, delta)
         if stage == 0:
             level = inside + rng.standard_exponential()
             left = -width * rng.random()
             right = left + width
-            stage = 1 if stepped else 3
+            stage = 1
         elif stage == 1 and inside < level:
             left -= width
         elif stage == 1:
