@@ -35,7 +35,7 @@ class Effort:
     sweeps: tuple[int, ...] = setting((120, 72, 60), "smoothing sweeps of a restart: dozens, hundreds, beyond")
     sparse_restarts: tuple[int, ...] = setting((6, 6, 4), "restarts of the sparse engine: dozens, hundreds, beyond")
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
-    finalists: int = setting(3, "best restarts whose communities are rebuilt", 0)
+    finalists: int = setting(2, "best restarts whose communities are rebuilt", 0)
     fewest_draws: int = setting(60, "draws of a restart that are kept, at least")
     kept_nodes: int = setting(50_000, "nodes of all draws of a restart together")
 
