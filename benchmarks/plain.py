@@ -332,6 +332,19 @@ def propose_birth(ws, seed, k, assortative, passes, _) -> tuple[float, float]:
     return gain, column_evidence(ws, k) if gain > TINY_GAIN else 0.0
 
 
+def next_birth(ws, seeds, first, k, bipartite_every, passes, failed, _) -> tuple[int, float, float, int]:
+    n_proposed = 0
+    for t in range(first, len(seeds)):
+        assortative = (t + 1) % bipartite_every != 0
+        if newly_underpredicted(ws, seeds[t], *failed[assortative]):
+            gain, evidence = propose_birth(ws, seeds[t], k, assortative, passes, None)
+            n_proposed += 1
+            if gain > evidence:
+                return t, gain, evidence, n_proposed
+            clear(ws, k)
+    return len(seeds), 0.0, 0.0, n_proposed
+
+
 def column_evidence(ws, k) -> float:
     priors = ws.priors
     curvatures = column_bends(ws, k)
@@ -451,9 +464,8 @@ def plain_kernels():
     """Within, the dense search runs on the functions above."""
     swaps = [
         (core_objective, {"open_workspace": PlainView, "total": total}),
-        (birth, {"open_workspace": PlainView, "propose_birth": propose_birth, "clear_column": clear,
-                 "newly_underpredicted": newly_underpredicted, "new_residuals": no_bounds,
-                 "laplace_evidence": laplace_evidence}),
+        (birth, {"open_workspace": PlainView, "next_birth": next_birth, "clear_column": clear,
+                 "new_residuals": no_bounds, "laplace_evidence": laplace_evidence}),
         (flip, {"open_workspace": PlainView, "descend": descend, "fit_parameters": fit_parameters,
                 "fit_column": fit_column, "total": total}),
         (row_reset, {"open_workspace": PlainView, "reset_rows": reset_rows, "fit_parameters": fit_parameters,

@@ -32,7 +32,7 @@ STAGES = {
     "klafter.search.dense.engine": ["give_birth", "sweep", "merges", "splits", "deaths"],
 }
 KERNELS = {
-    "klafter.search.moves.birth": ["propose_birth", "newly_underpredicted", "laplace_evidence"],
+    "klafter.search.moves.birth": ["next_birth", "laplace_evidence"],
     "klafter.search.moves.flip": ["descend", "fit_parameters", "fit_column", "score", "score_of"],
     "klafter.search.dense.weights": ["fit_parameters"],
     "klafter.search.moves.row_reset": ["reset_rows"],

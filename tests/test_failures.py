@@ -9,6 +9,7 @@ from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import load_karate, make_overlapping
 from klafter.graph import as_graph
 from klafter.search.dense import engine
+from klafter.search.dense.birth_kernels import newly_underpredicted
 from klafter.search.dense.score import score
 from klafter.search.moves import birth, death, merge, split
 from klafter.search.moves.failures import Failures
@@ -30,11 +31,17 @@ def test_failures_are_of_a_move_and_its_members():
 def test_nothing_is_proposed_twice_where_nothing_changed(monkeypatch):
     problem = problem_of(make_overlapping(80, mean_degree=12.0, community_size=20, random_state=0)[0])
     rng, failures, made = np.random.default_rng(0), Failures(), []
-    for module, name in (
-        (merge, "propose_merge"), (split, "propose_split"), (death, "propose_death"), (birth, "propose_birth"),
-    ):  # fmt: skip
+    for module, name in ((merge, "propose_merge"), (split, "propose_split"), (death, "propose_death")):
         original = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *args, f=original, n=name: (made.append(n), f(*args))[1])
+    next_birth = birth.next_birth
+
+    def noted_birth(*args):
+        found = next_birth(*args)
+        made.extend(["propose_birth"] * found[3])
+        return found
+
+    monkeypatch.setattr(birth, "next_birth", noted_birth)
     state = engine.init(problem, rng)
     value = score(problem, state)
     for _ in range(20):
@@ -59,8 +66,8 @@ def test_a_seed_is_tried_again_with_another_underpredicted_link(directed):
     state = engine.init(problem, np.random.default_rng(0))
     ws, noted = birth.open_workspace(problem, state), Failures().of_births(problem.dyads)[1]
     seed = int(np.argmax(np.diff(problem.dyads.links_out.start)))
-    assert birth.newly_underpredicted(ws, seed, *noted)
-    assert not birth.newly_underpredicted(ws, seed, *noted)
+    assert newly_underpredicted(ws, seed, *noted)
+    assert not newly_underpredicted(ws, seed, *noted)
     links = slice(*problem.dyads.links_out.start[[seed, seed + 1]])
     noted[0][np.arange(noted[0].size)[links][0]] = 0
-    assert birth.newly_underpredicted(ws, seed, *noted)
+    assert newly_underpredicted(ws, seed, *noted)

@@ -7,6 +7,8 @@ together, and the mean of their log odds says what they think of other pairs.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy.special import logit
 
@@ -26,12 +28,16 @@ class PartsExpert:
     """Trees and a regression fitted to pairs whose links were hidden."""
 
     def __init__(self, graph: Graph, pairs: np.ndarray, linked: np.ndarray):
-        part = _deal(graph.n_nodes, pairs)
-        features = _features(graph, pairs, linked, part)
+        self.part, self.linked = _deal(graph.n_nodes, pairs), linked
+        self.own = _features(graph, pairs, linked, self.part)
         self.topology = Topology(graph.links, directed=graph.directed)
-        self.trees = Trees(features, linked, TREES)
-        self.line = fit_regression(features, linked, SHRINK)
-        self.left_out = 0.5 * (self.trees.left_out + _left_out(features, linked, part, self.line))
+        self.trees = Trees(self.own, linked, TREES)
+        self.line = fit_regression(self.own, linked, SHRINK)
+
+    @cached_property
+    def left_out(self) -> np.ndarray:
+        """What is said of each pair it learned from by those that did not see it."""
+        return 0.5 * (self.trees.left_out + _left_out(self.own, self.linked, self.part, self.line))
 
     def log_odds(self, pairs: np.ndarray) -> np.ndarray:
         """What trees and regression say of each pair."""

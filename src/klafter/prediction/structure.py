@@ -16,6 +16,7 @@ where a node that has lost its link had it; how many have lost one the hidden dy
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -76,9 +77,17 @@ class Expert:
         self.trees = Trees(features, sample.linked, TREES)
         few = graph.n_nodes <= MOST_NODES
         self.parts = PartsExpert(graph, sample.pairs, sample.linked) if few else None
-        self.left_out = self._mean(self.trees.left_out, None if self.parts is None else self.parts.left_out)
         self.lost = share_lost(graph, self.near.degree)
-        self.alone = self.combine(None)
+
+    @cached_property
+    def left_out(self) -> np.ndarray:
+        """What is said of each pair of the sample by those that did not see it; folds, which have others, never ask."""
+        return self._mean(self.trees.left_out, None if self.parts is None else self.parts.left_out)
+
+    @cached_property
+    def alone(self) -> tuple[Weights, Weights]:
+        """Weights without a model."""
+        return self.combine(None)
 
     def log_odds(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is said of each pair, and which pairs have an end without any other link."""

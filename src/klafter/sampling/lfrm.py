@@ -106,7 +106,13 @@ def draw_penalty(k: int, n: int, rng) -> float:
 def free_weights(w: np.ndarray, directed: bool) -> tuple[np.ndarray, np.ndarray]:
     """The entries of W inside and between communities, each free one once."""
     k = len(w)
-    return np.diag(w), w[~np.eye(k, dtype=bool)] if directed else w[np.triu_indices(k, 1)]
+    return np.diag(w), w[~np.eye(k, dtype=bool)] if directed else w[upper(k)]
+
+
+@lru_cache
+def upper(k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the entries above the diagonal."""
+    return np.triu_indices(k, 1)
 
 
 @lru_cache

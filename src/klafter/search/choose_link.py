@@ -65,14 +65,15 @@ def logit_score(found: sparse_fit.Outcome, setup: DenseSetup, seed, callback, st
 def descend_below(goal: float, problem: Problem, z: np.ndarray, descent: Descent) -> tuple[float, State]:
     """A descent from z, which ends below the goal, or where a few more steps like the last stay above: score, state.
 
-    Where the first flips and weights gain little and stay far above, it ends with them.
+    Where the first flips and weights end far above, or gain little and stay above, it ends with them.
     """
     state = dense.init(problem, descent.rng, z)
     first = score(problem, state)
     state, value = sweep(problem, state, first, descent.rng)
     descent.failures = Failures()
     here, fall, link = (problem, state, value), np.inf, SEARCH.link
-    if value > (1 + link.close) * goal and value - link.sweeps * (first - value) > goal:
+    hopeless = value - link.sweeps * (first - value) > goal and value > (1 + link.close) * goal
+    if hopeless or value > (1 + link.far) * goal:
         return value, state
     for t in range(descent.recipe.max_iter):
         if descent.stopped() or value < goal or value - SEARCH.link.steps * fall > goal:

@@ -31,8 +31,8 @@ class Effort:
     choice_from: int = setting(300, "nodes from which both links are tried", 100_000)
     dozens: int = setting(50, "nodes up to which the first of three numbers holds")
     hundreds: int = setting(500, "nodes up to which the second of three numbers holds")
-    restarts: tuple[int, ...] = setting((8, 12, 6), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
-    sweeps: tuple[int, ...] = setting((120, 120, 80), "smoothing sweeps of a restart: dozens, hundreds, beyond")
+    restarts: tuple[int, ...] = setting((8, 8, 4), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
+    sweeps: tuple[int, ...] = setting((120, 72, 60), "smoothing sweeps of a restart: dozens, hundreds, beyond")
     sparse_restarts: tuple[int, ...] = setting((6, 6, 4), "restarts of the sparse engine: dozens, hundreds, beyond")
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
     finalists: int = setting(2, "best restarts whose communities are rebuilt", 0)
@@ -45,6 +45,7 @@ class ChooseLink:
     """The choice between logit and exposure."""
 
     close: float = setting(0.02, "share of the score by which logit may be behind and is given its own start", 0.0)
+    far: float = setting(0.1, "share by which it is behind after its first sweeps, and given up", 1e300)
     steps: int = setting(4, "steps like its last that must bring logit below exposure, or it is given up", 0)
     sweeps: int = setting(
         16, "falls like that of its first sweeps that must bring logit below where it is not close", 2**31

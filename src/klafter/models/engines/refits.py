@@ -29,11 +29,12 @@ from klafter.search.descend import Recipe, Task
 from klafter.search.progress import Callback, Progress
 from klafter.search.restart import quick_draws
 
-FOLDS, REFITTED = 5, 3  # a fifth is hidden, so many times: see benchmarks/blend.py
+FOLDS, REFITTED = 5, 2  # a fifth is hidden, so many times: see benchmarks/blend.py
 ENOUGH = 400  # hidden links to learn three numbers from
-SWEEPS, FEWEST_SWEEPS = 60, 30
+SWEEPS, FEWEST_SWEEPS = 40, 30
+DRAWS = 25  # of a chain, at most so many predict: neighbours in a chain say nearly the same
 RESTART_NODES, MOST_RESTARTS = 500, 4  # restarts of a refit times nodes, at most so many of them
-MAX_NONLINKS = 20_000  # of a fold, a sample beyond
+MAX_NONLINKS = 3_000  # of a fold, a sample beyond: links, which are few, decide how sure weights are
 EDGE = 1e-9
 
 
@@ -55,7 +56,8 @@ def learn_weights(
     if sweeps < FEWEST_SWEEPS or model.temperature == 0.0 or stop.is_set():
         return None
     n_restarts = max(1, min(MOST_RESTARTS, RESTART_NODES // graph.n_nodes, model._n_runs(graph.n_nodes)))
-    job = partial(_refit, clone(model), link, recipe._replace(n_smooth=sweeps), n_restarts, run.callback)
+    recipe = recipe._replace(n_smooth=sweeps, max_draws=DRAWS)
+    job = partial(_refit, clone(model), link, recipe, n_restarts, run.callback)
     found: list[Any] = []
     with suppress(KeyboardInterrupt):  # what the restarts found is kept
         folds = _folds(graph, run.seeds.spawn(1)[0])

@@ -144,7 +144,7 @@ def grow(ws, k, price, sweeps, residuals):
     return gain
 
 
-@kernel
+@inner
 def propose_birth(ws, seed, k, assortative, sweeps, residuals):
     """Grow a community of column k from a seed; returns the fall of Q and the evidence of the weights that it brings.
 
@@ -158,6 +158,26 @@ def propose_birth(ws, seed, k, assortative, sweeps, residuals):
     if ws.size[k] < 2:
         return 0.0, 0.0
     return gain, column_evidence(ws, k) if gain > TINY_GAIN else 0.0
+
+
+@kernel
+def next_birth(ws, seeds, first, k, bipartite_every, sweeps, failed, residuals):
+    """The first birth in column k, at a seed from number ``first`` on, that gains more than the evidence it brings.
+
+    Returns its number (that of all seeds where there is none), gain and evidence, and how many births were proposed.
+    Every so many seeds one need not link inside; ``failed`` are the links at which births of either kind failed.
+    """
+    n_proposed = 0
+    for t in range(first, seeds.size):
+        assortative = (t + 1) % bipartite_every != 0
+        noted = failed[1] if assortative else failed[0]
+        if newly_underpredicted(ws, seeds[t], noted[0], noted[1]):
+            gain, evidence = propose_birth(ws, seeds[t], k, assortative, sweeps, residuals)
+            n_proposed += 1
+            if gain > evidence:
+                return t, gain, evidence, n_proposed
+            clear(ws, k)
+    return seeds.size, 0.0, 0.0, n_proposed
 
 
 @kernel

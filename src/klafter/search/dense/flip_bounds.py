@@ -14,7 +14,7 @@ from klafter.core.objective import flip_price
 from klafter.jit.decorators import bare, inlined, inner
 
 FEW = 16  # communities up to which all gains cost no more than bounds
-DRAWS = 30_000  # the same in sweeps that draw, times nodes: more flips pass their bounds
+DRAWS = 8_000  # the same in sweeps that draw, times nodes: more flips pass their bounds
 ROUNDING = 1e-7  # a bound this much below its threshold is below it
 
 
@@ -74,6 +74,25 @@ def minus_sum(values, which):
     return total
 
 
+@inlined
+def product(one, other):
+    total = 0.0
+    for m in range(one.size):
+        total += one[m] * other[m]
+    return total
+
+
+@inlined
+def find_means(law, e, means):
+    """Means of dyads with these e^x, by loops whose length no store may change: else they are not vectorised."""
+    if law.logistic:
+        for j in range(means.size):
+            means[j] = e[j] / (1.0 + e[j])
+    else:
+        for j in range(means.size):
+            means[j] = e[j]
+
+
 @bare
 def mark_may_gain(ws, i, first, thresholds, flip_bounds):
     """Thresholds from ``first`` on, infinite where no flip can exceed them; ``ws`` has the rows of i."""
@@ -86,18 +105,18 @@ def mark_may_gain(ws, i, first, thresholds, flip_bounds):
     if size.size == 0 or clipped or not law.linear_links or not (law.logistic or law.exponential):
         return
     found[0] = 1
-    bounds[:] = 0.0
+    for k in range(n_communities):
+        bounds[k] = 0.0
     for side in range(2 if ws.directed else 1):
         e, links = (ws.into.e, ws.links_in) if side else (ws.out.e, ws.links_out)
-        for j in range(ws.n):
-            means[j] = e[j] / (1.0 + e[j]) if law.logistic else e[j]
+        find_means(law, e, means)
         for t in range(links.start[i], links.start[i + 1]):
             means[links.node[t]] -= links.value[t]
         for k in range(n_communities):
             excess[k] = minus_sum(means, members[k, : size[k]])
         for k in range(first, n_communities):
-            for m in range(n_communities):
-                bounds[k] += (w[m, k] if side else w[k, m]) * excess[m]
+            if thresholds[k] != np.inf:
+                bounds[k] += product(w[:, k], excess) if side else product(w[k], excess)
     for k in range(first, n_communities):
         if thresholds[k] != np.inf:
             d = 1 - 2 * np.int64(ws.z[k, i])

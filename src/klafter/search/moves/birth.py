@@ -5,7 +5,7 @@ import numpy as np
 from klafter.core.problem import Problem, State, add_communities
 from klafter.core.workspace import Workspace, open_workspace
 from klafter.search.config import SEARCH
-from klafter.search.dense.birth_kernels import clear_column, newly_underpredicted, propose_birth
+from klafter.search.dense.birth_kernels import clear_column, next_birth
 from klafter.search.dense.communities import drop_empty
 from klafter.search.dense.joining_bounds import new_residuals
 from klafter.search.dense.score import score_of
@@ -22,16 +22,15 @@ def births(
     Every third seed (``bipartite_every``) lends its partners to a community that need not link inside. A seed at which
     one of its kind failed is passed over until another of its links is underpredicted.
     """
-    born, settings = 0, SEARCH.dense
+    born, t, settings = 0, 0, SEARCH.dense
     evidence, residuals = laplace_evidence(ws), new_residuals(ws)
-    for t, seed in enumerate(seeds.tolist()):
-        if born == len(slots):
+    while born < len(slots):
+        every, sweeps = settings.bipartite_every, settings.birth_sweeps
+        t, gain, _, _ = next_birth(ws, seeds, t, slots[born], every, sweeps, failed, residuals)
+        if t == len(seeds):
             break
-        assortative = (t + 1) % settings.bipartite_every != 0
-        if not newly_underpredicted(ws, seed, *failed[assortative]):
-            continue
-        gain, own_evidence = propose_birth(ws, seed, slots[born], assortative, settings.birth_sweeps, residuals)
-        there = laplace_evidence(ws) if gain > own_evidence else np.inf
+        t += 1
+        there = laplace_evidence(ws)
         fall = gain + evidence - there
         if not proposal.is_accepted(fall):
             clear_column(ws, slots[born])
