@@ -1,5 +1,7 @@
 """What every estimator shares, shown on KLafter: predictions, explanations, samples, seeds, stopping, starting warm."""
 
+import threading
+
 import numpy as np
 import oracles
 import pytest
@@ -11,6 +13,7 @@ from klafter.graph import Graph
 from klafter.models import KLafter
 from klafter.prediction import ranking
 from klafter.search import parallel, progress
+from klafter.search.parallel import run as run_tasks
 
 QUICK = {"n_init": 2, "n_smooth": 9, "max_iter": 4, "random_state": 0}
 N = 24
@@ -238,6 +241,32 @@ def test_an_interrupt_between_restarts_keeps_those_that_are_done():
     assert parallel.run(job, [0, 1, 2, 3]) == [0, 1]
     with pytest.raises(KeyboardInterrupt):
         parallel.run(job, [2, 3])
+
+
+def test_an_interrupt_that_a_compiler_wraps_keeps_the_tasks_that_are_done():
+    def job(task, stop):
+        if task == 2:
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as error:
+                raise SystemError("returned a result with an exception set") from error
+        return task
+
+    stop = threading.Event()
+    assert run_tasks(job, [0, 1, 2, 3], stop=stop) == [0, 1]
+    assert stop.is_set()
+    with pytest.raises(SystemError):
+        run_tasks(job, [2, 3])
+
+
+def test_a_fault_of_a_task_is_no_interrupt():
+    def job(task, stop):
+        if task == 1:
+            raise SystemError("returned a result with an exception set")
+        return task
+
+    with pytest.raises(SystemError):
+        run_tasks(job, [0, 1])
 
 
 def test_an_interrupt_keeps_the_best_of_the_papers_search(graph):

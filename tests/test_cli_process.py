@@ -75,6 +75,28 @@ def test_a_pipe_is_quiet_and_json_parses(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["m.npz"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+@pytest.mark.parametrize("quiet", [False, True])
+def test_what_a_fit_warns_of_is_told_in_pipes_too(tmp_path, quiet):
+    """Once each: a batch job has no terminal, and whoever asked for quiet wants to know of errors all the same."""
+    told = (
+        "import logging\nfrom klafter.cli import main\nfrom klafter.models import IRM\nfit = IRM.fit\n"
+        "def warned(self, *words, **options):\n    log = logging.getLogger('klafter')\n"
+        "    log.warning('IRM will take about 2 days.')\n    log.warning('Compiling.', extra={'passing': True})\n"
+        "    log.error('run.ckpt could not be written.')\n    return fit(self, *words, **options)\n"
+        "IRM.fit = warned\nmain()\n"
+    )
+    words = ["fit", "karate", "--model", "irm", "--set", "n_burn=2", "--set", "n_draws=2", *["-q"] * quiet]
+    program = [sys.executable, "-c", told, *words]
+    result = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    told = (
+        ["run.ckpt could not be written."]
+        if quiet
+        else ["IRM will take about 2 days.", "run.ckpt could not be written."]
+    )
+    assert result.stderr.splitlines() == told
+
+
 def test_a_fit_with_its_defaults_and_its_page(tmp_path):
     links = [f"{person},{film}" for person in "abcdef" for film in (("x", "y") if person < "d" else ("v", "w"))]
     (tmp_path / "seen.csv").write_text("\n".join(["person,film", *links]) + "\n")

@@ -178,6 +178,17 @@ def test_bad_links_name_the_rule(links, rule):
         Graph(links)
 
 
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [(float("nan"), "one is NaN"), (["ann"], "text, numbers or tuples"), (("ann", []), "text, numbers or tuples")],
+)
+def test_labels_by_which_no_node_is_found_again_are_refused(label, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Graph(PATH, labels=[label, "bob", "cem"])
+    with pytest.raises(ValueError, match="one is NaN"):
+        Graph(PATH, labels=[0.0, 1.0, float("nan")])
+
+
 def test_masked_entries_are_not_read_as_if_they_were_seen():
     matrix = np.ma.masked_array(np.eye(3, k=1), mask=np.eye(3, k=2))
     with pytest.raises(ValueError, match=r"Pass X.filled\(0\) and, for unobserved dyads, hidden=X.mask"):

@@ -200,3 +200,12 @@ def test_a_row_is_where_no_flip_and_no_sociality_gains(family, directed, far):
                 moved = social + step * np.eye(2)[side]
                 if abs(moved[side]) <= 3.0 * (receiver if side else sender).std() and not far:
                     assert posterior(law, dyads, others, z, moved) > here - 1e-3
+
+
+def test_one_link_that_was_thought_impossible_is_worth_what_it_is_in_a_score():
+    graph = Graph(np.pad(np.ones((4, 4)) - np.eye(4), (0, 30)))  # thirty nodes are alone
+    model = EPM(n_communities=20, n_burn=30, n_draws=4, n_chains=1, random_state=0).fit(graph)
+    newcomer, alone = model.place([0, 1], [4, 5]), np.arange(6, 34)
+    assert newcomer.predict_proba(alone).min() < 1e-12
+    assert newcomer.log_likelihood(alone, np.ones(28)).min() == np.log(1e-12)
+    assert model.score(np.ones((1, 34))) >= np.log(1e-12)

@@ -109,13 +109,17 @@ def print_json(document: Any) -> None:
 
 
 class Remarks(logging.Handler):
-    """What the library has to say while it works, shown on a terminal only."""
+    """What the library has to say while it works.
+
+    What is over when the command has ended, or is told then, is shown on a terminal only; errors even to those who
+    asked for quiet.
+    """
 
     def __init__(self, quiet: bool):
-        super().__init__(logging.WARNING)
+        super().__init__(logging.ERROR if quiet else logging.WARNING)
         self.console = console(stderr=True)
         self.mute = quiet or not self.console.is_terminal
 
     def emit(self, record: logging.LogRecord) -> None:
-        if not self.mute:
+        if not (self.mute and getattr(record, "passing", False)):
             self.console.print(plain(record.getMessage()), style="dim")

@@ -185,6 +185,11 @@ def label_array(labels: Iterable[Any], n: int) -> np.ndarray:
         raise ValueError(f"labels needs one name for each of {n} nodes; this has shape {array.shape}.")
     if array.dtype == object and any(label is None for label in array):
         raise ValueError("Node labels need a name for each node; one is None. Give it a name.")
+    for label in array.tolist() if array.dtype.kind in "fcOmM" else ():
+        if not _hashable(label):
+            raise ValueError(f"Node labels are text, numbers or tuples; {label!r} is none of them. Name it by one.")
+        if label != label:
+            raise ValueError("Node labels need a name for each node; one is NaN. Give it a name.")
     if len(set(array.tolist())) != n:
         seen: set[Hashable] = set()
         for label in array.tolist():
@@ -192,6 +197,14 @@ def label_array(labels: Iterable[Any], n: int) -> np.ndarray:
                 raise ValueError(f"Node labels must differ; {label!r} stands twice. Make the names unique.")
             seen.add(label)
     return _frozen(array)
+
+
+def _hashable(label: Any) -> bool:
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
 
 
 def column(name: str, values: Iterable[Any], n: int) -> np.ndarray:

@@ -63,7 +63,8 @@ def compile_clock():
 @contextmanager
 def announce_compilation(seconds: float = 1.5):
     """Say so when compilation takes long: it is done once, for all later runs."""
-    timer = threading.Timer(seconds, log.warning, ["Compiling for first use; this happens once and takes a while."])
+    text = "Compiling for first use; this happens once and takes a while."
+    timer = threading.Timer(seconds, log.warning, [text], {"extra": {"passing": True}})
     timer.daemon = True
     with event.install_listener("numba:compile", _Compiling(timer)):
         try:

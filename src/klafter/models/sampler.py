@@ -190,7 +190,7 @@ class Sampler(Sampled):
         if (words := complaint(found, len(chains))) is None:
             return fitted
         cure = f"Fit again with warm_start=True to go on, or with n_burn={2 * self.n_burn}, n_draws={2 * self.n_draws}."
-        log.warning("%s %s", words, cure)
+        log.warning("%s %s", words, cure, extra={"passing": True})  # the fit's notes have it
         return fitted.noting(f"{words} {cure}")
 
     def _check_engine(self, engine: Any, before: dict[int, Chain]) -> None:

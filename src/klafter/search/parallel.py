@@ -43,6 +43,17 @@ def run(
             return [future.result() for future in begun]
 
 
+def of_interrupt(error: BaseException | None) -> bool:
+    """Whether it is a Ctrl-C, or what a compiler that met one made of it."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _kept(job: Callable, keep: Callable) -> Callable:
     def kept(numbered, stop):
         t, task = numbered
@@ -81,8 +92,8 @@ def _in_turn(job: Callable, tasks: Sequence, stop: threading.Event) -> list:
     for task in tasks:
         try:
             found.append(job(task, stop))
-        except KeyboardInterrupt:
-            if not found:
+        except BaseException as error:
+            if not found or not of_interrupt(error):
                 raise
             stop.set()
         if stop.is_set():

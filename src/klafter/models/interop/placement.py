@@ -26,6 +26,7 @@ from klafter.prediction.place_rows import (
 )
 
 MOST_DRAWS = 60  # that a placement averages
+LEAST = 1e-12  # probability of a 0/1 link value, where its logarithm is taken
 SHOWN = 3  # communities in the representation of a placement
 OTHERS = "others"  # all nodes but those that are linked
 
@@ -81,7 +82,7 @@ class Placement(NamedTuple):
         return total / len(self.draws) * (1.0 if self.possible is None else self.possible[rows])
 
     def log_likelihood(self, nodes: Any, values: Any) -> np.ndarray:
-        """Log of the probability, or density, of link values.
+        """Log of the probability, or density, of link values; of 0/1 links no less than that of 1e-12, as in ``score``.
 
         Parameters
         ----------
@@ -97,7 +98,8 @@ class Placement(NamedTuple):
         y, precision = np.asarray(values, float), self.model.precision_
         predictors = (_predictor(draw, row, False) + explained(draw, self.columns) for draw, row in self.draws)
         logs = [density(y, x[rows], precision) for x in predictors]
-        return np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
+        found = np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
+        return np.maximum(found, np.log(LEAST)) if self.model._response().binary else found
 
     def top_links(self, n: int = 10) -> list[tuple[Any, float]]:
         """The likeliest links to nodes that were not among those given.

@@ -73,7 +73,7 @@ class Checkpoint(Store):
         self.path, self.every = path, every
         self._entries: dict[str, tuple[Any, bytes]] = {}
         self._lock = threading.RLock()
-        self._changed = False
+        self._changed = self._told = False
         check_place(path)
         self.description = self._read(description) if os.path.exists(path) else description
         self._next = time.monotonic() + every
@@ -125,7 +125,9 @@ class Checkpoint(Store):
                 write_file(self.path, lambda file: np.savez(file, allow_pickle=False, **arrays))
                 self._changed = False
             except OSError as error:  # a full disk may have room again at the next time
-                log.warning("%s The fit goes on.", error)
+                if not self._told:
+                    log.error("%s The fit goes on.", error)
+                self._told = True
             ended = time.monotonic()
             self._next = ended + max(self.every, RARELY * (ended - begun))
 
