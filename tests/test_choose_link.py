@@ -15,6 +15,8 @@ from klafter.search import choose_link as linking
 from klafter.search.config import SEARCH, changed
 from klafter.search.dense import engine as dense
 from klafter.search.dense.weights_kernels import laplace_evidence
+from klafter.search.descend import Descent, Recipe, Task
+from klafter.search.moves import flip
 
 QUICK = {"n_init": 2, "random_state": 0}
 
@@ -103,3 +105,24 @@ def test_the_evidence_of_parameters_is_laplaces():
             with_curvature = (around[0] - 2 * around[1] + around[2]) / step**2
             priced += 0.5 * np.log(with_curvature / precision)
     assert laplace_evidence(open_workspace(problem, state)) == pytest.approx(priced, rel=1e-3)
+
+
+@pytest.mark.parametrize(("behind", "steps"), [(1.05, 1), (1.2, 0)], ids=["close", "far"])
+def test_logit_is_given_up_where_it_is_far_behind_after_its_first_sweeps(overlapping, monkeypatch, behind, steps):
+    graph, truth = overlapping
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors())
+    z = np.ascontiguousarray(truth.memberships.toarray().T.astype(np.uint8))
+    recipe, task = Recipe(None, 50, 1, 1e-4, 0, 1), Task(0, 1, np.random.SeedSequence(0), None)
+    taken: list[float] = []
+
+    def step(problem, state, value, rng, **_):
+        taken.append(value)
+        return state, value
+
+    monkeypatch.setattr(linking, "SEARCH", changed(SEARCH, {"link.sweeps": 10**6}))
+    descents = [Descent(recipe, task, lambda _: None, None) for _ in range(2)]
+    start = dense.init(problem, descents[0].rng, z)
+    swept = flip.sweep(problem, start, dense.score(problem, start), descents[0].rng)[1]
+    monkeypatch.setattr(dense, "step", step)
+    linking.descend_below(swept / behind, problem, z, descents[1])
+    assert len(taken) == steps
