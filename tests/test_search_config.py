@@ -20,7 +20,7 @@ def test_every_setting_says_what_it_does():
     assert all(about["does"] for about in descriptions().values())
 
 
-@pytest.mark.parametrize(("n", "chosen"), [(1, "a"), (50, "a"), (51, "b"), (500, "b"), (501, "c")])
+@pytest.mark.parametrize(("n", "chosen"), [(1, "a"), (150, "a"), (151, "b"), (500, "b"), (501, "c")])
 def test_of_three_numbers_the_size_chooses(n, chosen):
     assert by_size(n, ("a", "b", "c")) == chosen
 

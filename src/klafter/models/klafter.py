@@ -71,14 +71,14 @@ class KLafter(DenseFit, SparseFit):
     n_init : int or "auto"
         Restarts: the one with the lowest score gives the communities, predictions average all. The two best go on by
         row resets and by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes eight up to 500 nodes (six with link="exposure") and four beyond. The sparse engine makes one
-        beyond 5,000 nodes.
+        "auto" makes twelve up to 150 nodes, ten up to 500 (six with link="exposure") and four beyond. The sparse engine
+        makes one beyond 5,000 nodes.
     n_smooth : int or "auto"
         Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
         communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
         communities than the optimum has; up to 500 nodes, where they have sociality, the search tries once
         more from where they end.
-        "auto" makes 120 up to 50 nodes, 72 up to 500 and 60 beyond. Not for link="exposure", which has no sweeps.
+        "auto" makes 120 up to 150 nodes and 60 beyond. Not for link="exposure", which has no sweeps.
     n_communities : int, optional
         Fixes the number of communities (some may still lose all members). Not for link="exposure".
     max_communities : int, optional

@@ -29,10 +29,10 @@ class Effort:
 
     dense_limit: int = setting(2_500, "nodes up to which the dense engine is taken: some minutes")
     choice_from: int = setting(300, "nodes from which both links are tried", 100_000)
-    dozens: int = setting(50, "nodes up to which the first of three numbers holds")
+    dozens: int = setting(150, "nodes up to which the first of three numbers holds")
     hundreds: int = setting(500, "nodes up to which the second of three numbers holds")
-    restarts: tuple[int, ...] = setting((8, 8, 4), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
-    sweeps: tuple[int, ...] = setting((120, 72, 60), "smoothing sweeps of a restart: dozens, hundreds, beyond")
+    restarts: tuple[int, ...] = setting((12, 10, 4), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
+    sweeps: tuple[int, ...] = setting((120, 60, 60), "smoothing sweeps of a restart: dozens, hundreds, beyond")
     sparse_restarts: tuple[int, ...] = setting((6, 6, 4), "restarts of the sparse engine: dozens, hundreds, beyond")
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
     finalists: int = setting(2, "best restarts whose communities are rebuilt", 0)

@@ -29,8 +29,8 @@ from klafter.search.descend import Recipe, Task
 from klafter.search.progress import Callback, Progress
 from klafter.search.restart import quick_draws
 
-FOLDS, REFITTED = 5, 2  # a fifth is hidden, so many times: see benchmarks/blend.py
-ENOUGH = 400  # hidden links to learn three numbers from
+FOLDS, REFITTED = 5, 3  # a fifth is hidden, so many times: see benchmarks/blend.py
+ENOUGH = 200  # hidden links to learn three numbers from
 SWEEPS, FEWEST_SWEEPS = 40, 30
 DRAWS = 25  # of a chain, at most so many predict: neighbours in a chain say nearly the same
 RESTART_NODES, MOST_RESTARTS = 500, 4  # restarts of a refit times nodes, at most so many of them
