@@ -1,4 +1,4 @@
-"""Time against links on logarithmic axes, from the saved measurements of scale.py.
+"""Time against links on logarithmic axes, from the saved measurements of scale.py; the slope is that of large graphs.
 
 python benchmarks/scale_figure.py
 """
@@ -8,17 +8,19 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scale import LARGE
 
 HERE = Path(__file__).parent
 
 
 def main() -> None:
-    facts = json.loads((HERE / "results" / "scale.json").read_text())
-    planted = [row for row in facts["fits"] if row["graph"] == "planted"]
+    saved = [json.loads((HERE / "results" / name).read_text()) for name in ("scale.json", "scale_large.json")]
+    planted = [row for facts in saved for row in facts["fits"] if row["graph"] == "planted"]
     links, cpu, wall = np.array([[row["links"], row["cpu_seconds"], row["seconds"]] for row in planted]).T
-    slope, level = np.polyfit(np.log(links), np.log(cpu), 1)
+    large = links >= LARGE
+    slope, level = np.polyfit(np.log(links[large]), np.log(cpu[large]), 1)
     figure, axes = plt.subplots(figsize=(5.5, 4), layout="constrained")
-    line = np.array([links.min(), links.max()])
+    line = np.array([links[large].min(), links.max()])
     axes.loglog(line, np.exp(level) * line**slope, color="#999999", lw=1, label=f"links to the power of {slope:.2f}")
     axes.loglog(links, cpu, "o", color="#0072b2", label="CPU seconds")
     axes.loglog(links, wall, "s", mfc="none", color="#d55e00", label="seconds, two cores")

@@ -13,9 +13,9 @@ from klafter.search.sparse import engine, fit
 from klafter.search.sparse.affinities import as_affinities
 from klafter.search.sparse.exchange import disjoint, in_turns, members_of
 from klafter.search.sparse.kernels import growth
-from klafter.search.sparse.moves import birth
+from klafter.search.sparse.moves import birth, merge
 from klafter.search.sparse.moves.merge import reassign_proposal
-from klafter.search.sparse.state import as_problem, as_state, empty_state
+from klafter.search.sparse.state import as_problem, as_state, empty_state, memberships
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
 
@@ -175,3 +175,23 @@ def test_births_stay_sets_of_a_community_where_one_link_is_enough_to_gain():
         nodes, _, gain = growth.grow(ws, responsibility, first, 1.5, 7, 1.0, scratch)
         assert gain > 0
         assert len(nodes) < 2 * largest
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_overlaps_are_those_of_the_cover_however_many_communities_are_counted_together(local, monkeypatch):
+    rng = np.random.default_rng(0)
+    graph, z = make_overlapping(60, community_size=10, random_state=0)[0], rng.random((60, 7)) < 0.3
+    problem, ones = as_problem(graph), np.ones(60)
+    state = as_state(problem, sparse.csr_array(z.astype(float)), as_affinities(ones[:7]), 0.1, ones, ones)
+    state.size_at_merge[::2] -= 1
+    common, size = memberships(problem, state).toarray().T @ memberships(problem, state).toarray(), state.size
+    expected = {
+        (k, m, common[k, m])
+        for k, m in np.ndindex(7, 7)
+        if k < m and common[k, m] > 0.15 * min(size[k], size[m]) and (not local or k % 2 == 0 or m % 2 == 0)
+    }
+    found = merge.overlaps(problem, state, local)
+    assert set(zip(*(part.tolist() for part in found))) == expected
+    monkeypatch.setattr(merge, "TOGETHER", 2)
+    for one, other in zip(found, merge.overlaps(problem, state, local), strict=True):
+        assert one.tolist() == other.tolist()

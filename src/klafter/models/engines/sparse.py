@@ -33,17 +33,24 @@ class SparseFit(LinkChoice):
         found: Any,
         stop: threading.Event,
     ) -> Fitted:
-        """One search on a large graph, n_init on a small one; threads work inside each, or a cluster.
+        """What searches found, or a cluster, and probabilities of memberships."""
+        if run.client is not None:
+            from klafter.models.engines import distributed
+
+            return self._with_posterior(distributed.fit_graph(self, graph, run.seeds, run.callback, run.client), graph)
+        self._announce_sparse(graph)
+        return self._with_posterior(from_searches(self._search_all(graph, run, point, found, stop)), graph)
+
+    def _search_all(
+        self, graph: Graph, run: Run, point: ExposureDraw | None, found: Any, stop: threading.Event
+    ) -> list[Any]:
+        """One search on a large graph, n_init on a small one; threads work inside each.
 
         What was ``found`` already is the first.
         """
-        from klafter.models.engines import distributed
         from klafter.search.sparse import fit as sparse_fit  # the sparse engine, which small networks do without
         from klafter.search.sparse.sharing import share_if_better
 
-        if run.client is not None:
-            return self._with_posterior(distributed.fit_graph(self, graph, run.seeds, run.callback, run.client), graph)
-        self._announce_sparse(graph)
         n_runs = (
             self._n_runs(graph.n_nodes, SEARCH.effort.sparse_restarts)
             if graph.n_nodes <= SEARCH.effort.several_limit
@@ -66,7 +73,7 @@ class SparseFit(LinkChoice):
                     outcomes = sparse_fit.combined(settings, outcomes, run.seeds.spawn(1)[0])
                 if self.temperature > 0.0 and not stop.is_set():
                     outcomes = share_if_better(settings, outcomes, run.seeds.spawn(1)[0])
-        return self._with_posterior(from_searches(outcomes), graph)
+        return outcomes
 
     def _prediction_draws(self) -> Sequence[Draw]:
         """Of the sparse engine, which runs no chain around its optimum, the probabilities of memberships."""

@@ -29,7 +29,16 @@ from klafter.search.sparse.moves.off_diagonal import off_diagonal_search, refine
 from klafter.search.sparse.moves.perturb import perturb
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.moves.split import splits
-from klafter.search.sparse.state import Problem, State, both_ways, copy_state, empty_state, memberships, without_empty
+from klafter.search.sparse.state import (
+    Problem,
+    State,
+    both_ways,
+    copy_state,
+    empty_state,
+    laid_out,
+    memberships,
+    without_empty,
+)
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
 
@@ -63,11 +72,11 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
 
 def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
     """One round of all moves; if it gains little and many links are unexplained, some communities regrow."""
-    pool = pool or ThreadPool(1)
+    pool, state = pool or ThreadPool(1), laid_out(problem, state)
     if not state.affinities.diagonal:
-        return refine(problem, copy_state(state), rng, pool)
+        return refine(problem, state, rng, pool)
     before = objective(problem, state, pool)
-    state, made = births(problem, copy_state(state), rng, pool)
+    state, made = births(problem, state, rng, pool)
     state = weights(problem, flip_sweep(problem, without_empty(state), pool), pool)
     state, more = resets(problem, state, pool)
     state, made = weights(problem, state, pool) if more else state, made + more

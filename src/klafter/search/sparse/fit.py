@@ -26,7 +26,7 @@ from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
 from klafter.search.sparse.moves.share import in_shares, without_shares
 from klafter.search.sparse.score import cover_price, given_cover, score
-from klafter.search.sparse.state import Problem, State, as_problem, as_state, without_empty
+from klafter.search.sparse.state import Problem, State, as_problem, as_state, laid_out, packed, without_empty
 from klafter.search.sparse.threads import ThreadPool
 
 THREADED = 1_000_000  # entries of the graph from which a search has threads by default
@@ -58,7 +58,10 @@ class Task(NamedTuple):
 
 
 class ScoredState(NamedTuple):
-    """A state, its score F, and whether the price of the cover is that of learned counts."""
+    """A state, its score F, and whether the price of the cover is that of learned counts.
+
+    The state of one that a search keeps, while it works on a copy, is packed.
+    """
 
     state: State
     score: float
@@ -134,7 +137,7 @@ def search(
 
         def step(here):
             there = judge(sparse.step(problem, here.state, rng, pool))
-            return there if there.score < here.score else here
+            return kept(problem, there) if there.score < here.score else here
 
         def done(t, found):
             nonlocal stop_now
@@ -156,16 +159,23 @@ def search(
             found = judge(
                 sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
             )
+            found = kept(problem, found)
             note(0, found)
         n_steps = 0 if resume is not None and resume.ended else settings.max_iter - made
         found = iterate(step, found, n_steps, done, stop)
-        converged = len(history) <= settings.max_iter
-        if not (stop_now or (stop is not None and stop.is_set())):
+    converged = len(history) <= settings.max_iter
+    if not (stop_now or (stop is not None and stop.is_set())):
+        with ThreadPool(n_threads(settings, problem)) as pool:  # without the scratch space of births
             last = min(found, *endings(settings, problem, found, rng, pool, single=task.n_runs == 1), key=by_score)
-            if last is not found:
-                found = last
-                note(len(history), found)
-    return Outcome(problem, found.state, history, converged, found.score, found.counts)
+        if last is not found:
+            found = last
+            note(len(history), found)
+    return Outcome(problem, laid_out(problem, found.state), history, converged, found.score, found.counts)
+
+
+def kept(problem: Problem, found: ScoredState) -> ScoredState:
+    """The same in little memory."""
+    return found._replace(state=packed(problem, found.state))
 
 
 def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> ScoredState:
@@ -184,11 +194,14 @@ def endings(
     what each found may lower the score together though it does not by itself.
     """
     judge = partial(judged, settings.prior, problem, pool=pool)
-    ends = [judge(sparse.end(problem, found.state, rng, pool, bridges=settings.bridges))]
+    end = sparse.end(problem, laid_out(problem, found.state), rng, pool, bridges=settings.bridges)
+    ends = [kept(problem, judge(end))]
+    del end
     if problem.temperature == 0.0:
         return [*ends, judge(sparse.nothing(problem, pool))]
     if settings.prior != "buffet":
-        ends.append(counts_learned(settings, problem, min(found, *ends, key=by_score).state, rng, pool))
+        here = min(found, *ends, key=by_score)
+        ends.append(kept(problem, counts_learned(settings, problem, here.state, rng, pool)))
     best = min(found, *ends, key=by_score)
     for _ in range(n_annealings(problem) if single else 0):
         best = min(best, annealed(settings, problem, best.state, best.counts, rng, pool), key=by_score)
@@ -198,7 +211,7 @@ def endings(
 def counts_learned(settings: Settings, problem: Problem, state: State, rng, pool: ThreadPool) -> ScoredState:
     """Where learned counts lead. As long as they lower the score by more than the tolerance the other moves may go on
     from there, since nodes joined communities, and counts be learned again."""
-    before = score(problem, state, pool, counts=True)
+    before = score(problem, laid_out(problem, state), pool, counts=True)
     state, value = learn_counts(problem, state, pool)
     for _ in range(SEARCH.sparse.cycles if len(state.size) else 0):
         if before - value <= settings.tol * abs(value):

@@ -54,6 +54,7 @@ class State(NamedTuple):
     background: float  # e
     count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times the price of holding 0, 1, 2, ... communities
     shared: bool = False  # whether nodes share their links among their communities: T_k = sum_i t_i z_ik / m_i
+    is_packed: bool = False  # whether ``member`` has no empty slots, which no kernel can read
 
     @property
     def strength(self) -> np.ndarray:
@@ -61,7 +62,7 @@ class State(NamedTuple):
         return self.affinities.strength
 
 
-ARRAYS = [name for name in State._fields if name not in ("affinities", "background", "shared")]
+ARRAYS = [name for name in State._fields if name not in ("affinities", "background", "shared", "is_packed")]
 
 
 def as_problem(
@@ -174,31 +175,36 @@ def changed_since_merge(state: State) -> np.ndarray:
     return state.size != state.size_at_merge
 
 
-def copy_state(state: State) -> State:
-    """A state that may be changed in place."""
-    arrays: dict[str, Any] = {name: getattr(state, name).copy() for name in ARRAYS}
-    return state._replace(**arrays, affinities=copy_affinities(state.affinities))
+def copy_state(state: State, **new: Any) -> State:
+    """A state that may be changed in place, with ``new`` arrays in the place of some."""
+    arrays: dict[str, Any] = {name: getattr(state, name).copy() for name in ARRAYS if name not in new}
+    return state._replace(**arrays, **new, affinities=copy_affinities(state.affinities))
 
 
 def packed(problem: Problem, state: State) -> State:
     """The state with the memberships alone, not laid out as the links: a fifth of the memory, to be kept for later."""
-    return state._replace(member=np.concatenate([state.member[places(problem, state, some)] for some in blocks(state)]))
+    if state.is_packed:
+        return state
+    member = np.concatenate([state.member[places(problem, state, some)] for some in blocks(state)])
+    return state._replace(member=member, is_packed=True)
 
 
 def laid_out(problem: Problem, state: State) -> State:
-    """A packed state as it was."""
+    """A copy of a state, packed or not, that may be changed in place."""
+    if not state.is_packed:
+        return copy_state(state)
     member, at = np.zeros(problem.start[-1] + 1, np.int32), 0
     for some in blocks(state):
         where = places(problem, state, some)
         member[where] = state.member[at : at + len(where)]
         at += len(where)
-    return state._replace(member=member)
+    return copy_state(state, member=member)._replace(is_packed=False)
 
 
 def places(problem: Problem, state: State, some: slice) -> np.ndarray:
     """Where the memberships of some nodes stand."""
     held = state.held[some]
-    first = problem.start[:-1][some] - np.cumsum(held) + held
+    first = problem.start[some.start : some.start + len(held)] - np.cumsum(held) + held
     return np.repeat(first, held) + np.arange(held.sum())
 
 
@@ -237,10 +243,9 @@ def n_alive(state: State) -> int:
 def memberships(problem: Problem, state: State) -> sparse.csr_array:
     """Memberships: 0/1, shape (n, K)."""
     start = np.concatenate([[0], np.cumsum(state.held, dtype=np.int64)])
-    owner = np.repeat(np.arange(len(state.held)), state.held)
-    place = np.arange(start[-1]) - start[owner] + problem.start[owner]
     shape = (len(state.held), len(state.size))
-    matrix = sparse.csr_array((np.ones(start[-1]), state.member[place], start), shape=shape)
+    member = state.member.copy() if state.is_packed else packed(problem, state).member
+    matrix = sparse.csr_array((np.ones(start[-1]), member, start), shape=shape)
     matrix.sort_indices()
     return matrix
 

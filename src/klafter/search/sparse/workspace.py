@@ -26,7 +26,8 @@ class Workspace(structref.StructRefProxy):
 
 
 PROBLEM = [name for name in Problem._fields if name != "second_kind"]
-STATE = [name for name in State._fields if name not in ("affinities", "size_at_split", "size_at_merge", "shared")]
+NOT_READ = ("affinities", "size_at_split", "size_at_merge", "shared", "is_packed")
+STATE = [name for name in State._fields if name not in NOT_READ]
 define_reference(
     Workspace,
     WorkspaceType,

@@ -21,7 +21,7 @@ from klafter.search.sparse.state import (
     Problem,
     State,
     as_state,
-    copy_state,
+    laid_out,
     memberships,
     without_empty,
 )
@@ -35,7 +35,7 @@ NODE_FLIPS = 2  # flips of a node before the next has its turn: one to leave a c
 
 def anneal(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool, *, counts: bool) -> State:
     """The state after sweeps of flips at falling temperatures, at learned counts if asked for."""
-    state = copy_state(state)
+    state = laid_out(problem, state)
     for heat in np.geomspace(SEARCH.sparse.anneal_heat, COLDEST, SEARCH.sparse.anneal_sweeps):
         if not len(state.size):
             break

@@ -15,7 +15,7 @@ from klafter.search.moves.proposal import LEAST_FALL, TOLERANCE
 from klafter.search.sparse.moves.flip import flip_sweep
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.score import score
-from klafter.search.sparse.state import NO_COUNT_PRICE, Problem, State, copy_state, laid_out, packed, without_empty
+from klafter.search.sparse.state import NO_COUNT_PRICE, Problem, State, laid_out, packed, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import weights
 
@@ -37,13 +37,18 @@ def learn_counts(problem: Problem, state: State, pool: ThreadPool) -> tuple[Stat
     One way begins with the counts as they are, another as if every node were in some: where
     some are, that is common, and few leave it one by one.
     """
-    here = state, score(problem, state, pool, counts=True)
     if not len(state.size):
-        return here
-    first, value = descend(problem, here, pool)
+        return as_it_is(problem, state, pool)
+    first, value = descend(problem, as_it_is(problem, state, pool), pool)
     first = packed(problem, first)
     other = descend(problem, one_round(problem, state, count_price(problem, state, everyone=True), pool), pool)
     return other if other[1] < value else (laid_out(problem, first), value)
+
+
+def as_it_is(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, float]:
+    """A copy of the state, and its score."""
+    state = laid_out(problem, state)
+    return state, score(problem, state, pool, counts=True)
 
 
 def descend(problem: Problem, here: tuple[State, float], pool: ThreadPool) -> tuple[State, float]:
@@ -58,6 +63,6 @@ def descend(problem: Problem, here: tuple[State, float], pool: ThreadPool) -> tu
 
 def one_round(problem: Problem, state: State, prices: np.ndarray, pool: ThreadPool) -> tuple[State, float]:
     """Flips, resets and weights at given prices of holding 0, 1, 2, ... communities; the state, and its score."""
-    state, _ = resets(problem, flip_sweep(problem, copy_state(state)._replace(count_price=prices), pool), pool)
+    state, _ = resets(problem, flip_sweep(problem, laid_out(problem, state)._replace(count_price=prices), pool), pool)
     state = weights(problem, without_empty(state), pool)._replace(count_price=NO_COUNT_PRICE)
     return state, score(problem, state, pool, counts=True)

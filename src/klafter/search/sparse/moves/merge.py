@@ -4,11 +4,14 @@ With ``local`` only communities that changed since merges with them were last tr
 """
 
 import numpy as np
+from scipy import sparse
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose
 from klafter.search.sparse.state import Problem, State, changed_since_merge, memberships
 from klafter.search.sparse.threads import ThreadPool
+
+TOGETHER = 500  # communities whose overlaps with all others are counted at a time
 
 
 def merges(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
@@ -70,17 +73,28 @@ def overlapping(problem: Problem, state: State, local: bool = False) -> list[tup
 
 
 def overlaps(problem: Problem, state: State, local: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same pairs, k and m, and how many members they have in common."""
+    """The same pairs, k and m, and how many members they have in common; those of some communities at a time."""
     z = memberships(problem, state)
-    common = (z.T @ z).tocoo()
-    sizes = state.size[common.row], state.size[common.col]
-    smaller, larger = np.minimum(*sizes), np.maximum(*sizes)
+    of = sparse.csr_array(z.T)
+    parts = [
+        close_pairs(state, low, of[low : low + TOGETHER] @ z, local)
+        for low in range(0, max(len(state.size), 1), TOGETHER)
+    ]
+    k, m, common, share = (np.concatenate(column) for column in zip(*parts))
+    likeliest = np.argsort(-share, kind="stable")
+    return k[likeliest], m[likeliest], common[likeliest]
+
+
+def close_pairs(state: State, low: int, common: sparse.csr_array, local: bool):
+    """Pairs of any community and one from ``low`` on that are close, with their common members and the share of the
+    smaller that these are; from the rows of Z' Z."""
+    m, k, common = np.repeat(np.arange(low, low + common.shape[0]), np.diff(common.indptr)), common.indices, common.data
+    smaller, larger = np.minimum(state.size[k], state.size[m]), np.maximum(state.size[k], state.size[m])
     close = (
-        (common.row < common.col)
-        & (common.data > SEARCH.sparse.overlap * smaller)
+        (k < m)
+        & (common > SEARCH.sparse.overlap * smaller)
         & (larger <= np.maximum(SEARCH.sparse.uneven * smaller, SEARCH.sparse.large))
     )
     if local:
-        close &= changed_since_merge(state)[common.row] | changed_since_merge(state)[common.col]
-    likeliest = np.argsort(-common.data[close] / smaller[close], kind="stable")
-    return common.row[close][likeliest], common.col[close][likeliest], common.data[close][likeliest]
+        close &= changed_since_merge(state)[k] | changed_since_merge(state)[m]
+    return k[close], m[close], common[close], common[close] / smaller[close]

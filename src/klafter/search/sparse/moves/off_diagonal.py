@@ -123,7 +123,10 @@ def link_responsibility(problem: Problem, state: State, pool: ThreadPool) -> spa
     """rho of every link from its source."""
     responsibility, _ = background_responsibility(problem, state, pool)
     if problem.pair_weight < 1.0:
-        return sparse.csr_array((responsibility, problem.node, problem.start), shape=(problem.n, problem.n))
+        whole = np.int32 if len(problem.node) < 2**31 else np.int64  # as the nodes, of which there would be a copy else
+        return sparse.csr_array(
+            (responsibility, problem.node, problem.start.astype(whole)), shape=(problem.n, problem.n)
+        )
     row = np.repeat(np.arange(problem.n), np.diff(problem.start))
     source = np.arange(len(responsibility)) < problem.middle[row]
     return sparse.csr_array((responsibility[source], (row[source], problem.node[source])), shape=(problem.n, problem.n))
