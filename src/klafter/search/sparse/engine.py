@@ -29,6 +29,7 @@ from klafter.search.sparse.moves.off_diagonal import off_diagonal_search, refine
 from klafter.search.sparse.moves.perturb import perturb
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.moves.split import splits
+from klafter.search.sparse.partitions import is_unfinished, lowest_score, partition_start
 from klafter.search.sparse.state import Problem, State, both_ways, copy_state, empty_state, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
@@ -36,11 +37,13 @@ from klafter.search.sparse.weights import objective, weights
 EMPTY_STEPS = 6  # of the weights without communities, which hardly change after that
 
 
-def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
+def init(
+    problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None, *, partitions: bool = False
+) -> State:
     """Communities that lower Q by themselves and, while many links are unexplained, such as would do so together.
 
     One community alone rarely lowers Q while the background explains all links of the others, so the second kind is
-    judged at a share of the background. Deaths undo what was too much.
+    judged at a share of the background. Deaths undo what was too much. With ``partitions`` the search may begin at one.
     """
     pool = pool or ThreadPool(1)
     nothing = empty_state(problem)
@@ -58,7 +61,17 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
     state = without_empty(deaths(problem, state, pool)[0])
     if len(state.size) and objective(problem, state, pool) > objective(problem, nothing, pool):
         state = step(problem, state, rng, pool)  # with degree factors fitted, communities of few links may lower Q
+    if partitions and is_unfinished(problem, state, pool):
+        state = or_partition(problem, state, rng, pool)
     return lower(problem, nothing, state, pool)
+
+
+def or_partition(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
+    """The state after flips, or the start at a partition where the score of that is lower, also than without any."""
+    nothing = weights(problem, empty_state(problem), pool, rounds=EMPTY_STEPS)
+    other, state = partition_start(problem, rng, pool), weights(problem, flip_sweep(problem, state, pool), pool)
+    best = min((nothing, state, other), key=lambda state: lowest_score(problem, state, pool))
+    return other if best is other else state
 
 
 def lower(problem: Problem, one: State, other: State, pool: ThreadPool) -> State:

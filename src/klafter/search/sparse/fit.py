@@ -153,9 +153,7 @@ def search(
         if resume is not None:
             found = resume.found
         else:
-            found = judge(
-                sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
-            )
+            found = judge(first_state(settings, problem, task, rng, pool))
             note(0, found)
         n_steps = 0 if resume is not None and resume.ended else settings.max_iter - made
         found = iterate(step, found, n_steps, done, stop)
@@ -166,6 +164,15 @@ def search(
                 found = last
                 note(len(history), found)
     return Outcome(problem, found.state, history, converged, found.score, found.counts)
+
+
+def first_state(settings: Settings, problem: Problem, task: Task, rng, pool: ThreadPool) -> State:
+    """Where a search begins: the last fit, or by itself, the only one of a large graph perhaps at a partition."""
+    if task.point is not None:
+        return warm(settings, task.point, problem)
+    alone = task.n_runs == 1 and problem.n > SEARCH.effort.several_limit
+    few = len(problem.node) <= 2 * SEARCH.sparse.partition_links
+    return sparse.init(problem, rng, pool, partitions=alone and few)
 
 
 def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> ScoredState:

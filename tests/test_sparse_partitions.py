@@ -1,0 +1,77 @@
+"""Starts of the sparse engine at partitions."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from klafter.graph import Graph
+from klafter.search.sparse import engine
+from klafter.search.sparse.partitions import cover, is_unfinished, lowest_score, partition_start
+from klafter.search.sparse.state import as_problem, empty_state, memberships
+from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import weights
+
+POOL = ThreadPool(1)
+
+
+def nested(n_groups: int, size: int, decay: float = 0.18) -> Graph:
+    """Dense groups that stand in twos, these in fours, and so on: links to groups further away are fewer."""
+    rng, n = np.random.default_rng(0), n_groups * size
+    group = np.arange(n) // size
+    apart = np.array([int(a ^ b).bit_length() for a in range(n_groups) for b in range(n_groups)])
+    chance = 0.9 * decay ** apart.reshape(n_groups, n_groups)
+    links = np.triu(rng.random((n, n)) < chance[np.ix_(group, group)], 1)
+    return Graph(sparse.csr_array((links | links.T).astype(float)))
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return as_problem(nested(64, 10))
+
+
+def matrix(problem):
+    return sparse.csr_array((problem.value, problem.node, problem.start), shape=(problem.n, problem.n))
+
+
+def test_groups_of_a_partition_explain_their_densities(problem):
+    labels = np.minimum(np.arange(problem.n) // 10, 60)
+    labels[:3] = [61, 62, 63]  # alone
+    state, links = cover(problem, matrix(problem), labels), matrix(problem).toarray()
+    z = memberships(problem, state).toarray()
+    assert z.shape[1] == 61
+    assert (z.sum(axis=1) == (np.arange(problem.n) >= 3)).all()
+    for k in (0, 1, 60):
+        inside = links[np.ix_(z[:, k] > 0, z[:, k] > 0)]
+        density = inside.sum() / (len(inside) * (len(inside) - 1))
+        assert np.isclose(1 - np.exp(-state.strength[k]), min(density, 0.98))
+
+
+def test_a_start_at_a_partition_finds_the_groups(problem):
+    state = partition_start(problem, np.random.default_rng(0), POOL)
+    z, truth = memberships(problem, state).toarray(), np.repeat(np.eye(64), 10, axis=0)
+    share = (z.T @ truth).max(axis=0) / 10
+    assert (share > 0.7).mean() > 0.8
+    nothing = weights(problem, empty_state(problem), POOL, rounds=6)
+    assert lowest_score(problem, state, POOL) < lowest_score(problem, nothing, POOL)
+
+
+def test_the_search_begins_there_only_if_the_score_is_lower(problem):
+    without = engine.init(problem, np.random.default_rng(0), POOL)
+    begun = engine.init(problem, np.random.default_rng(0), POOL, partitions=True)
+    assert lowest_score(problem, begun, POOL) <= lowest_score(problem, without, POOL)
+    nothing = as_problem(Graph(sparse.csr_array((30, 30))))
+    assert not len(engine.init(nothing, np.random.default_rng(0), POOL, partitions=True).size)
+
+
+def test_unions_of_communities_are_unfinished():
+    clear = as_problem(nested(64, 10, decay=0.01))
+    for size in (10, 20):
+        state = weights(clear, cover(clear, matrix(clear), np.arange(clear.n) // size), POOL)
+        assert is_unfinished(clear, state, POOL) == (size == 20)
+    assert is_unfinished(clear, empty_state(clear), POOL)
+
+
+def test_any_number_of_threads_begins_at_the_same_partition(problem):
+    with ThreadPool(3) as pool:
+        one, three = (partition_start(problem, np.random.default_rng(1), p) for p in (POOL, pool))
+    assert (memberships(problem, one) != memberships(problem, three)).nnz == 0
