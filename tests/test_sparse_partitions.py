@@ -56,11 +56,12 @@ def test_a_start_at_a_partition_finds_the_groups(problem):
 
 
 def test_the_search_begins_there_only_if_the_score_is_lower(problem):
-    without = engine.init(problem, np.random.default_rng(0), POOL)
-    begun = engine.init(problem, np.random.default_rng(0), POOL, partitions=True)
-    assert lowest_score(problem, begun, POOL) <= lowest_score(problem, without, POOL)
+    unions = weights(problem, cover(problem, matrix(problem), np.arange(problem.n) // 80), POOL, rounds=10)
+    state, begun = engine.or_partition(problem, unions, np.random.default_rng(0), POOL)
+    assert begun
+    assert lowest_score(problem, state, POOL) < lowest_score(problem, unions, POOL)
     nothing = as_problem(Graph(sparse.csr_array((30, 30))))
-    assert not len(engine.init(nothing, np.random.default_rng(0), POOL, partitions=True).size)
+    assert not engine.or_partition(nothing, empty_state(nothing), np.random.default_rng(0), POOL)[1]
 
 
 def test_unions_of_communities_are_unfinished():

@@ -115,7 +115,7 @@ class Sparse:
     embedding_rounds: int = setting(3, "rounds of births from the embedding at the start", 0)
     background_discount: float = setting(0.1, "share of the background at which such births are judged", 1.0)
     partition_densities: tuple[float, ...] = setting(
-        (0.002, 0.008, 0.03, 0.12, 0.5), "densities of groups at which a large search may begin, until the score rises"
+        (0.004, 0.03, 0.25), "densities of groups at which a large search may begin, until the score rises"
     )
     partition_links: int = setting(2_000_000, "links up to which it may", 0)
     partition_trials: int = setting(64, "communities of which a split is tried to see whether births found unions")
@@ -157,6 +157,9 @@ class Sparse:
     anneal_sweeps: int = setting(50, "sweeps of an annealing, at most")
     anneal_each: int = setting(4_000_000, "links of the sweeps of one annealing together, beyond its fewest sweeps")
     anneal_fewest: int = setting(20, "sweeps of an annealing, however many links there are")
+    anneal_early: float = setting(
+        10.0, "times tol that a step's fall must be below, where a search from a partition is annealed after it", 1.0
+    )
     anneal_heat: float = setting(2.0, "its first temperature, in units of T")
     share_close: float = setting(0.01, "share of the score by which a cover may be behind with shared links at first")
     share_rounds: int = setting(12, "rounds of rows and weights where nodes share their links, at most", 0)

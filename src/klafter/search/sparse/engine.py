@@ -37,13 +37,11 @@ from klafter.search.sparse.weights import objective, weights
 EMPTY_STEPS = 6  # of the weights without communities, which hardly change after that
 
 
-def init(
-    problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None, *, partitions: bool = False
-) -> State:
+def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
     """Communities that lower Q by themselves and, while many links are unexplained, such as would do so together.
 
     One community alone rarely lowers Q while the background explains all links of the others, so the second kind is
-    judged at a share of the background. Deaths undo what was too much. With ``partitions`` the search may begin at one.
+    judged at a share of the background. Deaths undo what was too much.
     """
     pool = pool or ThreadPool(1)
     nothing = empty_state(problem)
@@ -61,17 +59,20 @@ def init(
     state = without_empty(deaths(problem, state, pool)[0])
     if len(state.size) and objective(problem, state, pool) > objective(problem, nothing, pool):
         state = step(problem, state, rng, pool)  # with degree factors fitted, communities of few links may lower Q
-    if partitions and is_unfinished(problem, state, pool):
-        state = or_partition(problem, state, rng, pool)
     return lower(problem, nothing, state, pool)
 
 
-def or_partition(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
-    """The state after flips, or the start at a partition where the score of that is lower, also than without any."""
+def or_partition(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, bool]:
+    """The state, or the start at a partition if the score of that is lower, also than without any; and whether it is.
+
+    Partitions are tried where births found unions of communities, or left many links unexplained.
+    """
+    if not is_unfinished(problem, state, pool):
+        return state, False
     nothing = weights(problem, empty_state(problem), pool, rounds=EMPTY_STEPS)
     other, state = partition_start(problem, rng, pool), weights(problem, flip_sweep(problem, state, pool), pool)
     best = min((nothing, state, other), key=lambda state: lowest_score(problem, state, pool))
-    return other if best is other else state
+    return (other, True) if best is other else (state, False)
 
 
 def lower(problem: Problem, one: State, other: State, pool: ThreadPool) -> State:
@@ -79,8 +80,10 @@ def lower(problem: Problem, one: State, other: State, pool: ThreadPool) -> State
     return min((one, other), key=lambda state: objective(problem, state, pool))
 
 
-def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
-    """One round of all moves; if it gains little and many links are unexplained, some communities regrow."""
+def step(
+    problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool | None = None, *, regrown: bool = True
+) -> State:
+    """One round of all moves; if it gains little and many links are unexplained, some communities regrow if asked."""
     pool = pool or ThreadPool(1)
     if not state.affinities.diagonal:
         return refine(problem, copy_state(state), rng, pool)
@@ -99,7 +102,7 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
         or share_unexplained(problem, state, pool) <= SEARCH.sparse.background_discount
     ):
         return state
-    return perturb(problem, state, rng, pool)
+    return perturb(problem, state, rng, pool, regrown=regrown)
 
 
 def community_moves(problem: Problem, state: State, before: float, pool: ThreadPool) -> tuple[State, int]:

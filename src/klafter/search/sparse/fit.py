@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -83,6 +83,7 @@ class SearchState(NamedTuple):
     history: list[Step]
     generator: Mapping  # the state of its bit generator
     ended: bool
+    partitioned: bool = False  # whether the search began at a partition
 
 
 def bare(outcome: Outcome) -> tuple:
@@ -126,6 +127,7 @@ def search(
     if resume is not None:
         rng.bit_generator.state, begun = resume.generator, begun - history[-1].seconds
     made = max(0, len(history) - 1)  # steps, in an earlier run
+    partitioned = resume is not None and resume.partitioned
     with ThreadPool(n_threads(settings, problem)) as pool:
         judge = partial(judged, settings.prior, problem, pool=pool)
 
@@ -133,7 +135,7 @@ def search(
             history.append(Step(task.run, t, time.perf_counter() - begun, found.score, len(found.state.size)))
 
         def step(here):
-            there = judge(sparse.step(problem, here.state, rng, pool))
+            there = judge(sparse.step(problem, here.state, rng, pool, regrown=not partitioned))
             return there if there.score < here.score else here
 
         def done(t, found):
@@ -145,34 +147,43 @@ def search(
             )
             if stop_now and stop is not None:  # the other searches are not to begin
                 stop.set()
-            ended = history[-2].objective - found.score <= settings.tol * abs(found.score)
+            early = SEARCH.sparse.anneal_early if partitioned and n_annealings(problem) else 1.0
+            ended = history[-2].objective - found.score <= settings.tol * early * abs(found.score)
             if keep is not None and not stop_now:
-                keep(lambda: SearchState(found, history, rng.bit_generator.state, ended))
+                keep(lambda: SearchState(found, history, rng.bit_generator.state, ended, partitioned))
             return stop_now or ended
 
         if resume is not None:
             found = resume.found
         else:
-            found = judge(first_state(settings, problem, task, rng, pool))
+            state, partitioned = first_state(settings, problem, task, rng, pool)
+            found = judge(state)
             note(0, found)
         n_steps = 0 if resume is not None and resume.ended else settings.max_iter - made
         found = iterate(step, found, n_steps, done, stop)
         converged = len(history) <= settings.max_iter
         if not (stop_now or (stop is not None and stop.is_set())):
-            last = min(found, *endings(settings, problem, found, rng, pool, single=task.n_runs == 1), key=by_score)
+            single = task.n_runs == 1
+            ends = endings(settings, problem, found, rng, pool, single=single, partitioned=partitioned)
+            last = min(found, *ends, key=by_score)
             if last is not found:
                 found = last
                 note(len(history), found)
     return Outcome(problem, found.state, history, converged, found.score, found.counts)
 
 
-def first_state(settings: Settings, problem: Problem, task: Task, rng, pool: ThreadPool) -> State:
-    """Where a search begins: the last fit, or by itself, the only one of a large graph perhaps at a partition."""
+def first_state(settings: Settings, problem: Problem, task: Task, rng, pool: ThreadPool) -> tuple[State, bool]:
+    """Where a search begins: at the last fit, or by itself; the only one of a large graph perhaps at a partition.
+
+    Also whether it does. Such a search needs no births from the embedding, which are costly there, to end well.
+    """
     if task.point is not None:
-        return warm(settings, task.point, problem)
-    alone = task.n_runs == 1 and problem.n > SEARCH.effort.several_limit
+        return warm(settings, task.point, problem), False
+    state = sparse.init(problem, rng, pool)
+    if task.n_runs > 1 or problem.n <= SEARCH.effort.several_limit:
+        return state, False
     few = len(problem.node) <= 2 * SEARCH.sparse.partition_links
-    return sparse.init(problem, rng, pool, partitions=alone and few)
+    return sparse.or_partition(problem, state, rng, pool) if few else (state, False)
 
 
 def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> ScoredState:
@@ -183,13 +194,15 @@ def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> Scor
 
 
 def endings(
-    settings: Settings, problem: Problem, found: ScoredState, rng, pool: ThreadPool, *, single: bool
+    settings: Settings, problem: Problem, found: ScoredState, rng, pool: ThreadPool, *, single: bool, partitioned: bool
 ) -> list[ScoredState]:
     """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
 
     Where nodes joined communities by learned counts the other moves may go on from there, and counts be learned again,
-    as long as the score falls. The ``single`` search of a fit is annealed; of several that is done at the end.
+    as long as the score falls. The ``single`` search of a fit is annealed; of several that is done at the end. From a
+    partition annealing follows at once.
     """
+    times, step = n_annealings(problem) if single else 0, partial(sparse.step, regrown=not partitioned)
     judge = partial(judged, settings.prior, problem, pool=pool)
     ends = [judge(sparse.end(problem, found.state, rng, pool, bridges=settings.bridges))]
     if problem.temperature == 0.0:
@@ -197,15 +210,15 @@ def endings(
     if settings.prior != "buffet":
         here = min(found, *ends, key=by_score)
         other, value = learn_counts(problem, here.state, pool)
-        for _ in range(SEARCH.sparse.cycles if len(other.size) else 0):
-            again, there = learn_counts(problem, sparse.step(problem, other, rng, pool), pool)
+        for _ in range(SEARCH.sparse.cycles if len(other.size) and not (partitioned and times) else 0):
+            again, there = learn_counts(problem, step(problem, other, rng, pool), pool)
             if there >= value - settings.tol * abs(value):
                 break
             other, value = again, there
         ends.append(ScoredState(other, value, True))
     best = min(found, *ends, key=by_score)
-    for _ in range(n_annealings(problem) if single else 0):
-        best = min(best, annealed(settings, problem, best.state, best.counts, rng, pool), key=by_score)
+    for _ in range(times):
+        best = min(best, annealed(settings, problem, best, rng, pool, step), key=by_score)
     return [*ends, best]
 
 
@@ -219,9 +232,11 @@ def n_annealings(problem: Problem) -> int:
     return min(SEARCH.sparse.anneal_rounds, SEARCH.sparse.anneal_links // work)
 
 
-def annealed(settings: Settings, problem: Problem, state: State, counts: bool, rng, pool: ThreadPool) -> ScoredState:
+def annealed(
+    settings: Settings, problem: Problem, here: ScoredState, rng, pool: ThreadPool, step: Callable = sparse.step
+) -> ScoredState:
     """Where annealing and a round of the other moves lead."""
-    state = sparse.step(problem, anneal(problem, state, rng, pool, counts=counts), rng, pool)
+    state = step(problem, anneal(problem, here.state, rng, pool, counts=here.counts), rng, pool)
     found = judged(settings.prior, problem, state, pool)
     if settings.prior == "buffet":
         return found
@@ -238,7 +253,7 @@ def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSe
     with ThreadPool(n_threads(settings, problem)) as pool:
         for r in others * SEARCH.sparse.combine_rounds:
             both = with_communities_of(problem, here.state, outcomes[r].state)
-            here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
+            here = min(here, annealed(settings, problem, here._replace(state=both), rng, pool), key=by_score)
     if here.score >= first.score:
         return outcomes
     return with_better(outcomes, best, here, time.perf_counter() - begun)

@@ -34,19 +34,20 @@ def count_price(problem: Problem, state: State, *, everyone: bool = False) -> np
 def learn_counts(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, float]:
     """The state after rounds of flips, resets and weights at learned counts, and its score with their price.
 
-    One way begins with the counts as they are, another as if every node were in some: where
-    some are, that is common, and few leave it one by one.
+    One way begins with the counts as they are, another as if every node were in some: where some are, that is common,
+    and few leave it one by one. The way whose first round leads lower is followed.
     """
     here = state, score(problem, state, pool, counts=True)
     if not len(state.size):
         return here
-    all_in = one_round(problem, state, count_price(problem, state, everyone=True), pool)
-    return min(descend(problem, here, pool), descend(problem, all_in, pool), key=lambda found: found[1])
+    starts = [count_price(problem, state, everyone=everyone) for everyone in (False, True)]
+    there = min((one_round(problem, state, prices, pool) for prices in starts), key=lambda found: found[1])
+    return descend(problem, there, pool) if there[1] < here[1] - LEAST_FALL else here
 
 
 def descend(problem: Problem, here: tuple[State, float], pool: ThreadPool) -> tuple[State, float]:
     """Rounds as long as the score falls."""
-    for _ in range(SEARCH.sparse.count_rounds):
+    for _ in range(SEARCH.sparse.count_rounds - 1):
         there = one_round(problem, here[0], count_price(problem, here[0]), pool)
         if there[1] >= here[1] - LEAST_FALL:
             break
