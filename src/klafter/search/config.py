@@ -158,7 +158,10 @@ class Sparse:
     anneal_each: int = setting(4_000_000, "links of the sweeps of one annealing together, beyond its fewest sweeps")
     anneal_fewest: int = setting(20, "sweeps of an annealing, however many links there are")
     anneal_early: float = setting(
-        3.0, "times tol that a step's fall must be below, where a search from a partition is annealed after it", 1.0
+        10.0, "times tol that a step's fall must be below, where a search from a partition is annealed after it", 1.0
+    )
+    anneal_again: int = setting(
+        1, "times more that such a search is annealed, if the last lowered the score by as much", 0
     )
     anneal_heat: float = setting(2.0, "its first temperature, in units of T")
     share_close: float = setting(0.01, "share of the score by which a cover may be behind with shared links at first")

@@ -203,6 +203,7 @@ def endings(
     partition annealing follows at once.
     """
     times, step = n_annealings(problem) if single else 0, partial(sparse.step, regrown=not partitioned)
+    times = times + SEARCH.sparse.anneal_again if times and partitioned else times
     judge = partial(judged, settings.prior, problem, pool=pool)
     ends = [judge(sparse.end(problem, found.state, rng, pool, bridges=settings.bridges))]
     if problem.temperature == 0.0:
@@ -218,7 +219,9 @@ def endings(
         ends.append(ScoredState(other, value, True))
     best = min(found, *ends, key=by_score)
     for _ in range(times):
-        best = min(best, annealed(settings, problem, best, rng, pool, step), key=by_score)
+        before, best = best.score, min(best, annealed(settings, problem, best, rng, pool, step), key=by_score)
+        if partitioned and before - best.score < SEARCH.sparse.anneal_early * settings.tol * abs(best.score):
+            break
     return [*ends, best]
 
 
