@@ -1,11 +1,15 @@
 """Starts of the sparse engine at partitions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from klafter.graph import Graph
+from klafter.search.config import SEARCH
 from klafter.search.sparse import engine
+from klafter.search.sparse import fit as large
 from klafter.search.sparse.partitions import cover, is_unfinished, lowest_score, partition_start
 from klafter.search.sparse.state import as_problem, empty_state, memberships
 from klafter.search.sparse.threads import ThreadPool
@@ -76,3 +80,19 @@ def test_any_number_of_threads_begins_at_the_same_partition(problem):
     with ThreadPool(3) as pool:
         one, three = (partition_start(problem, np.random.default_rng(1), p) for p in (POOL, pool))
     assert (memberships(problem, one) != memberships(problem, three)).nnz == 0
+
+
+def test_a_search_from_a_partition_goes_on_as_if_it_had_not_been_interrupted(monkeypatch):
+    effort = replace(SEARCH.effort, several_limit=100)
+    monkeypatch.setattr(large, "SEARCH", replace(SEARCH, effort=effort))
+    monkeypatch.setattr(
+        engine, "or_partition", lambda problem, _, rng, pool: (partition_start(problem, rng, pool), True)
+    )
+    settings = large.Settings("bernoulli", 0.0, 1.0, True, 5.0, True, "auto", 1e-4, 20, 1)
+    task = large.Task(0, 1, np.random.SeedSequence(0), None)
+    begun: list[large.SearchState] = []
+    whole = large.search(settings, nested(24, 10), lambda _: False, task, None, keep=lambda make: begun.append(make()))
+    assert all(state.partitioned for state in begun)
+    again = large.search(settings, nested(24, 10), lambda _: False, task, None, begun[0])
+    assert again.score == whole.score
+    assert (memberships(again.problem, again.state) != memberships(whole.problem, whole.state)).nnz == 0
