@@ -115,6 +115,12 @@ class Sparse:
     weight_rounds: int = setting(2, "steps of weights between two sweeps of flips")
     embedding_rounds: int = setting(3, "rounds of births from the embedding at the start", 0)
     background_discount: float = setting(0.1, "share of the background at which such births are judged", 1.0)
+    partition_densities: tuple[float, ...] = setting(
+        (0.004, 0.03, 0.25), "densities of groups at which a large search may begin, until the score rises"
+    )
+    partition_links: int = setting(2_000_000, "links up to which it may", 0)
+    partition_trials: int = setting(64, "communities of which a split is tried to see whether births found unions")
+    partition_unions: float = setting(0.2, "share of these that splits, from which partitions are tried", 1.0)
     walk_size: int = setting(10, "nodes of a walk from which a birth grows")
     hub: int = setting(200_000, "links that a step of a walk may look at")
     embedding_size: int = setting(80, "nodes of the embedding from which a birth grows")
@@ -149,7 +155,15 @@ class Sparse:
     regrow_small: float = setting(0.7, "of the median size: communities that may be pieces of one", 0.0)
     anneal_rounds: int = setting(4, "times that the only search of a fit is annealed at its end, at most", 0)
     anneal_links: int = setting(10_000_000, "links of all sweeps of annealing together")
-    anneal_sweeps: int = setting(50, "sweeps of an annealing")
+    anneal_sweeps: int = setting(50, "sweeps of an annealing, at most")
+    anneal_each: int = setting(4_000_000, "links of the sweeps of one annealing together, beyond its fewest sweeps")
+    anneal_fewest: int = setting(20, "sweeps of an annealing, however many links there are")
+    anneal_early: float = setting(
+        10.0, "times tol that a step's fall must be below, where a search from a partition is annealed after it", 1.0
+    )
+    anneal_again: int = setting(
+        1, "times more that such a search is annealed, if the last lowered the score by as much", 0
+    )
     anneal_heat: float = setting(2.0, "its first temperature, in units of T")
     share_close: float = setting(0.01, "share of the score by which a cover may be behind with shared links at first")
     share_rounds: int = setting(12, "rounds of rows and weights where nodes share their links, at most", 0)

@@ -29,6 +29,7 @@ from klafter.search.sparse.moves.off_diagonal import off_diagonal_search, refine
 from klafter.search.sparse.moves.perturb import perturb
 from klafter.search.sparse.moves.row_reset import resets
 from klafter.search.sparse.moves.split import splits
+from klafter.search.sparse.partitions import is_unfinished, lowest_score, partition_start
 from klafter.search.sparse.state import (
     Problem,
     State,
@@ -70,8 +71,22 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
     return state if len(state.size) else empty
 
 
-def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
-    """One round of all moves; if it gains little and many links are unexplained, some communities regrow."""
+def or_partition(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, bool]:
+    """The state, or the start at a partition if the score of that is lower, also than without any; and whether it is.
+
+    Partitions are tried where births found unions of communities, or left many links unexplained.
+    """
+    if not is_unfinished(problem, state, pool):
+        return state, False
+    other, state = partition_start(problem, rng, pool), weights(problem, flip_sweep(problem, state, pool), pool)
+    best = min((nothing(problem, pool), state, other), key=lambda state: lowest_score(problem, state, pool))
+    return (other, True) if best is other else (state, False)
+
+
+def step(
+    problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool | None = None, *, regrown: bool = True
+) -> State:
+    """One round of all moves; if it gains little and many links are unexplained, some communities regrow if asked."""
     pool, state = pool or ThreadPool(1), laid_out(problem, state)
     if not state.affinities.diagonal:
         return refine(problem, state, rng, pool)
@@ -90,7 +105,7 @@ def step(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadP
         or share_unexplained(problem, state, pool) <= SEARCH.sparse.background_discount
     ):
         return state
-    return perturb(problem, state, rng, pool)
+    return perturb(problem, state, rng, pool, regrown=regrown)
 
 
 def community_moves(problem: Problem, state: State, before: float, pool: ThreadPool) -> tuple[State, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -86,6 +86,7 @@ class SearchState(NamedTuple):
     history: list[Step]
     generator: Mapping  # the state of its bit generator
     ended: bool
+    partitioned: bool = False  # whether the search began at a partition
 
 
 def bare(outcome: Outcome) -> tuple:
@@ -129,6 +130,7 @@ def search(
     if resume is not None:
         rng.bit_generator.state, begun = resume.generator, begun - history[-1].seconds
     made = max(0, len(history) - 1)  # steps, in an earlier run
+    partitioned = resume is not None and resume.partitioned
     with ThreadPool(n_threads(settings, problem)) as pool:
         judge = partial(judged, settings.prior, problem, pool=pool)
 
@@ -136,7 +138,7 @@ def search(
             history.append(Step(task.run, t, time.perf_counter() - begun, found.score, len(found.state.size)))
 
         def step(here):
-            there = judge(sparse.step(problem, here.state, rng, pool))
+            there = judge(sparse.step(problem, here.state, rng, pool, regrown=not partitioned))
             return kept(problem, there) if there.score < here.score else here
 
         def done(t, found):
@@ -148,25 +150,28 @@ def search(
             )
             if stop_now and stop is not None:  # the other searches are not to begin
                 stop.set()
-            ended = history[-2].objective - found.score <= settings.tol * abs(found.score)
+            early = SEARCH.sparse.anneal_early if partitioned and n_annealings(problem) else 1.0
+            ended = history[-2].objective - found.score <= settings.tol * early * abs(found.score)
             if keep is not None and not stop_now:
-                keep(lambda: SearchState(found, history, rng.bit_generator.state, ended))
+                keep(lambda: SearchState(found, history, rng.bit_generator.state, ended, partitioned))
             return stop_now or ended
 
         if resume is not None:
             found = resume.found
         else:
-            found = judge(
-                sparse.init(problem, rng, pool) if task.point is None else warm(settings, task.point, problem)
-            )
-            found = kept(problem, found)
+            state, partitioned = first_state(settings, problem, task, rng, pool)
+            found = kept(problem, judge(state))
+            del state
             note(0, found)
         n_steps = 0 if resume is not None and resume.ended else settings.max_iter - made
         found = iterate(step, found, n_steps, done, stop)
     converged = len(history) <= settings.max_iter
     if not (stop_now or (stop is not None and stop.is_set())):
         with ThreadPool(n_threads(settings, problem)) as pool:  # without the scratch space of births
-            last = min(found, *endings(settings, problem, found, rng, pool, single=task.n_runs == 1), key=by_score)
+            single = task.n_runs == 1
+            ends = endings(settings, problem, found, rng, pool, single=single, partitioned=partitioned)
+            last = min(found, *ends, key=by_score)
+            del ends
         if last is not found:
             found = last
             note(len(history), found)
@@ -178,6 +183,20 @@ def kept(problem: Problem, found: ScoredState) -> ScoredState:
     return found._replace(state=packed(problem, found.state))
 
 
+def first_state(settings: Settings, problem: Problem, task: Task, rng, pool: ThreadPool) -> tuple[State, bool]:
+    """Where a search begins: at the last fit, or by itself; the only one of a large graph perhaps at a partition.
+
+    Also whether it does. Such a search needs no births from the embedding, which are costly there, to end well.
+    """
+    if task.point is not None:
+        return warm(settings, task.point, problem), False
+    state = sparse.init(problem, rng, pool)
+    if task.n_runs > 1 or problem.n <= SEARCH.effort.several_limit:
+        return state, False
+    few = len(problem.node) <= 2 * SEARCH.sparse.partition_links
+    return sparse.or_partition(problem, state, rng, pool) if few else (state, False)
+
+
 def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> ScoredState:
     """The score of a state by the prior on covers that is asked for, or by the one with the lower score."""
     value, priors = given_cover(problem, state, pool), {"buffet": [False], "counts": [True], "auto": [False, True]}
@@ -186,13 +205,15 @@ def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> Scor
 
 
 def endings(
-    settings: Settings, problem: Problem, found: ScoredState, rng, pool: ThreadPool, *, single: bool
+    settings: Settings, problem: Problem, found: ScoredState, rng, pool: ThreadPool, *, single: bool, partitioned: bool
 ) -> list[ScoredState]:
     """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
 
-    The ``single`` search of a fit is annealed, and may end in no communities; of several that is done at the end, since
-    what each found may lower the score together though it does not by itself.
+    The ``single`` search of a fit is annealed, from a partition at once, and may end in no communities; of several that
+    is done at the end, since what each found may lower the score together though it does not by itself.
     """
+    times, step = n_annealings(problem) if single else 0, partial(sparse.step, regrown=not partitioned)
+    times = times + SEARCH.sparse.anneal_again if times and partitioned else times
     judge = partial(judged, settings.prior, problem, pool=pool)
     end = sparse.end(problem, laid_out(problem, found.state), rng, pool, bridges=settings.bridges)
     ends = [kept(problem, judge(end))]
@@ -201,22 +222,27 @@ def endings(
         return [*ends, judge(sparse.nothing(problem, pool))]
     if settings.prior != "buffet":
         here = min(found, *ends, key=by_score)
-        ends.append(kept(problem, counts_learned(settings, problem, here.state, rng, pool)))
+        at_once = partitioned and times > 0
+        ends.append(kept(problem, counts_learned(settings, problem, here.state, rng, pool, step, at_once=at_once)))
     best = min(found, *ends, key=by_score)
-    for _ in range(n_annealings(problem) if single else 0):
-        best = min(best, annealed(settings, problem, best.state, best.counts, rng, pool), key=by_score)
+    for _ in range(times):
+        before, best = best.score, min(best, annealed(settings, problem, best, rng, pool, step), key=by_score)
+        if partitioned and before - best.score < SEARCH.sparse.anneal_early * settings.tol * abs(best.score):
+            break
     return [*ends, best, *([judge(sparse.nothing(problem, pool))] if single else [])]
 
 
-def counts_learned(settings: Settings, problem: Problem, state: State, rng, pool: ThreadPool) -> ScoredState:
+def counts_learned(
+    settings: Settings, problem: Problem, state: State, rng, pool: ThreadPool, step: Callable, *, at_once: bool
+) -> ScoredState:
     """Where learned counts lead. As long as they lower the score by more than the tolerance the other moves may go on
-    from there, since nodes joined communities, and counts be learned again."""
+    from there, since nodes joined communities, and counts be learned again; not where annealing follows ``at_once``."""
     before = score(problem, laid_out(problem, state), pool, counts=True)
     state, value = learn_counts(problem, state, pool)
-    for _ in range(SEARCH.sparse.cycles if len(state.size) else 0):
+    for _ in range(SEARCH.sparse.cycles if len(state.size) and not at_once else 0):
         if before - value <= settings.tol * abs(value):
             break
-        again, there = learn_counts(problem, sparse.step(problem, state, rng, pool), pool)
+        again, there = learn_counts(problem, step(problem, state, rng, pool), pool)
         if there >= value - settings.tol * abs(value):
             break
         before, state, value = value, again, there
@@ -233,9 +259,11 @@ def n_annealings(problem: Problem) -> int:
     return min(SEARCH.sparse.anneal_rounds, SEARCH.sparse.anneal_links // work)
 
 
-def annealed(settings: Settings, problem: Problem, state: State, counts: bool, rng, pool: ThreadPool) -> ScoredState:
+def annealed(
+    settings: Settings, problem: Problem, here: ScoredState, rng, pool: ThreadPool, step: Callable = sparse.step
+) -> ScoredState:
     """Where annealing and a round of the other moves lead."""
-    state = sparse.step(problem, anneal(problem, state, rng, pool, counts=counts), rng, pool)
+    state = step(problem, anneal(problem, here.state, rng, pool, counts=here.counts), rng, pool)
     found = judged(settings.prior, problem, state, pool)
     if settings.prior == "buffet":
         return found
@@ -270,7 +298,7 @@ def with_others(
     """A state annealed with the communities of each of the others, as far as the score falls."""
     for other in others:
         both = with_communities_of(problem, here.state, other.state)
-        here = min(here, annealed(settings, problem, both, here.counts, rng, pool), key=by_score)
+        here = min(here, annealed(settings, problem, here._replace(state=both), rng, pool), key=by_score)
     return here
 
 

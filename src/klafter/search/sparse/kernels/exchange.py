@@ -278,7 +278,7 @@ def improve_exchange(ws, nodes, out, z, w, rounds, most_loss, local):
         flips = subgraph_flips(ws, nodes, subgraph, z, w)
         if turn == 0 and before - subgraph_loss(ws, nodes, subgraph, False, z, w) < -most_loss:
             break
-        if flips == 0 and turn > 2:
+        if flips == 0 and turn > 0:
             break
     return before - subgraph_loss(ws, nodes, subgraph, False, z, w)
 

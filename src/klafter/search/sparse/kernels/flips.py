@@ -188,24 +188,79 @@ def off_diagonal_rate(ws, i, k):
 
 
 @bare
-def best_flip(ws, i, scratch):
-    """The flip of z_ik with the largest gain among the communities that ``tally_flips`` marks: (k, gain), or (-1, 0).
+def choose_flip(ws, i, n_touched, scratch):
+    """The flip of z_ik with the largest gain among the communities that ``tally_flips`` marked: (k, gain), or (-1, 0).
 
     gain = sum_{j in N(i)} [h(x + d a s_j) - h(x)] + rest,   s_j = (L z_j)_k, d = +1 to join, -1 to leave
     """
-    n_touched = tally_flips(ws, i, scratch)
     full = ws.start[i] + ws.held[i] == ws.start[i + 1]
     best, best_gain = -1, ENOUGH
     for m in range(n_touched):
         k = scratch.touched[m]
-        scratch.seen[k] = False
         inside = scratch.mine[k]
         if not (full and not inside):
             value = scratch.gain[k] + flip_rest(ws, i, k, inside, scratch.back[k])
             if value > best_gain:
                 best, best_gain = k, value
-    mark_row(ws, i, scratch.mine)
     return best, best_gain
+
+
+@bare
+def forget_flips(ws, i, n_touched, scratch):
+    """Scratch space as it was before ``tally_flips``."""
+    for m in range(n_touched):
+        scratch.seen[scratch.touched[m]] = False
+    mark_row(ws, i, scratch.mine)
+
+
+@bare
+def best_flip(ws, i, scratch):
+    """The flip of z_ik with the largest gain, and that; (-1, 0) if none gains."""
+    n_touched = tally_flips(ws, i, scratch)
+    k, gain = choose_flip(ws, i, n_touched, scratch)
+    forget_flips(ws, i, n_touched, scratch)
+    return k, gain
+
+
+@bare
+def flip_again(ws, i, flipped, scratch):
+    """Link terms of the flips of i after one of them: those of neighbours in that community are taken back, and added
+    as they are now. A node of many links that joins many communities is then not gone through for each."""
+    start, held, member, strength, mine = ws.start, ws.held, ws.member, ws.strength, scratch.mine
+    for sign in (-1.0, 1.0):
+        for p in range(start[i], start[i + 1]):
+            j = ws.node[p]
+            if holds(ws, j, flipped):
+                a, u = exposure_factor(ws, i, p), ws.background
+                for m in range(start[j], start[j] + held[j]):
+                    if mine[member[m]]:
+                        u += strength[member[m]]
+                mean = link_mean(ws.counts, a * u)
+                for m in range(start[j], start[j] + held[j]):
+                    k = member[m]
+                    step = -a * strength[k] if mine[k] else a * strength[k]
+                    scratch.gain[k] += sign * link_change(ws.counts, ws.value[p], a * u, mean, step)
+        if sign < 0.0:
+            mine[flipped] ^= True
+
+
+@bare
+def take_flips(ws, i, scratch):
+    """Flip memberships of i, the one that gains most first, until none gains; returns what they gain."""
+    n_touched, total = tally_flips(ws, i, scratch), 0.0
+    k, value = choose_flip(ws, i, n_touched, scratch)
+    while k >= 0:
+        total += value
+        if ws.diagonal:
+            flip(ws, i, k)
+            flip_again(ws, i, k, scratch)
+        else:
+            forget_flips(ws, i, n_touched, scratch)
+            flip(ws, i, k)
+            n_touched = tally_flips(ws, i, scratch)
+        k, value = choose_flip(ws, i, n_touched, scratch)
+    forget_flips(ws, i, n_touched, scratch)
+    return total
 
 
 @kernel
@@ -218,15 +273,17 @@ def flip_sweep_rows(ws, low, high, flags, around):
     start, node = ws.start, ws.node
     scratch, total = flip_scratch(ws), 0.0
     for i in range(low, high):
-        while flags[i]:
-            k, value = best_flip(ws, i, scratch)
-            flags[i] = k >= 0
-            if k < 0 or len(around) == 0:
-                break
-            total += value
-            flip(ws, i, k)
+        if not flags[i]:
+            continue
+        if len(around) == 0:
+            flags[i] = best_flip(ws, i, scratch)[0] >= 0
+            continue
+        gain = take_flips(ws, i, scratch)
+        if gain > 0.0:
+            total += gain
             for p in range(start[i], start[i + 1]):
                 around[node[p]] = True
+        flags[i] = False
     return total
 
 

@@ -36,7 +36,7 @@ NODE_FLIPS = 2  # flips of a node before the next has its turn: one to leave a c
 def anneal(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool, *, counts: bool) -> State:
     """The state after sweeps of flips at falling temperatures, at learned counts if asked for."""
     state = laid_out(problem, state)
-    for heat in np.geomspace(SEARCH.sparse.anneal_heat, COLDEST, SEARCH.sparse.anneal_sweeps):
+    for heat in np.geomspace(SEARCH.sparse.anneal_heat, COLDEST, n_sweeps(problem)):
         if not len(state.size):
             break
         prices = count_price(problem, state) if counts else NO_COUNT_PRICE
@@ -44,6 +44,12 @@ def anneal(problem: Problem, state: State, rng: np.random.Generator, pool: Threa
         annealed_rows(ws, rng.permutation(problem.n), NODE_FLIPS, heat * problem.temperature, rng)
         state = weights(problem, without_empty(state), pool, rounds=1)
     return state
+
+
+def n_sweeps(problem: Problem) -> int:
+    """Sweeps of an annealing: fewer where there are many links."""
+    work = SEARCH.sparse.anneal_each // max(len(problem.node) // 2, 1)
+    return min(SEARCH.sparse.anneal_sweeps, max(SEARCH.sparse.anneal_fewest, work))
 
 
 def with_communities_of(problem: Problem, state: State, other: State) -> State:

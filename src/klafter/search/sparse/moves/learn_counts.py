@@ -34,15 +34,17 @@ def count_price(problem: Problem, state: State, *, everyone: bool = False) -> np
 def learn_counts(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, float]:
     """The state after rounds of flips, resets and weights at learned counts, and its score with their price.
 
-    One way begins with the counts as they are, another as if every node were in some: where
-    some are, that is common, and few leave it one by one.
+    One way begins with the counts as they are, another as if every node were in some: where some are, that is common,
+    and few leave it one by one. The way whose first round leads lower is followed.
     """
     if not len(state.size):
         return as_it_is(problem, state, pool)
-    first, value = descend(problem, as_it_is(problem, state, pool), pool)
-    first = packed(problem, first)
-    other = descend(problem, one_round(problem, state, count_price(problem, state, everyone=True), pool), pool)
-    return other if other[1] < value else (laid_out(problem, first), value)
+    before = as_it_is(problem, state, pool)[1]
+    first, value = one_round(problem, state, count_price(problem, state), pool)
+    first = packed(problem, first)  # it waits
+    other = one_round(problem, state, count_price(problem, state, everyone=True), pool)
+    there = other if other[1] < value else (laid_out(problem, first), value)
+    return descend(problem, there, pool) if there[1] < before - LEAST_FALL else as_it_is(problem, state, pool)
 
 
 def as_it_is(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, float]:
@@ -53,7 +55,7 @@ def as_it_is(problem: Problem, state: State, pool: ThreadPool) -> tuple[State, f
 
 def descend(problem: Problem, here: tuple[State, float], pool: ThreadPool) -> tuple[State, float]:
     """Rounds as long as the score falls by more than claims may be wrong by."""
-    for _ in range(SEARCH.sparse.count_rounds):
+    for _ in range(SEARCH.sparse.count_rounds - 1):
         there = one_round(problem, here[0], count_price(problem, here[0]), pool)
         fall, here = here[1] - there[1], min(here, there, key=lambda found: found[1])
         if fall <= max(LEAST_FALL, TOLERANCE * abs(here[1])):

@@ -15,12 +15,14 @@ from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, weights
 
 
-def perturb(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
-    """Equal degree factors, then the largest communities and the small ones regrown, where that is better."""
+def perturb(
+    problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool, *, regrown: bool = True
+) -> State:
+    """Equal degree factors, then the largest and the small communities regrown, if asked, where that is better."""
     value = objective(problem, state, pool)
     trial = equalise_factors(problem, state, pool)
     best = trial if objective(problem, trial, pool) < value else state
-    if len(state.size) > SEARCH.sparse.regrow_limit:
+    if not regrown or len(state.size) > SEARCH.sparse.regrow_limit:
         return best
     return regrow(problem, best, rng, pool)
 
