@@ -25,7 +25,8 @@ from klafter.evaluation.saved import Saved
 RUNS = Path(__file__).parent / "results" / "stages.json"
 STAGES = {
     "klafter.search.choose_link": ["search_if_better", "restart", "descend_below"],
-    "klafter.search.sparse.fit": ["search", "combined"],
+    "klafter.search.sparse.fit": ["search"],
+    "klafter.search.sparse.combine": ["combined"],
     "klafter.models.engines.dense": ["restart", "smooth", "rebuilt", "learn_weights", "from_restarts"],
     "klafter.models.engines.refits": ["smooth", "fit_expert", "quick_draws"],
     "klafter.search.restart": ["enrich", "prune", "covering_state", "resets", "propose_rebuild"],

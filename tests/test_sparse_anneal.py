@@ -9,6 +9,7 @@ from klafter.datasets import make_overlapping
 from klafter.evaluation import average_f1
 from klafter.search.sparse import fit as large
 from klafter.search.sparse.affinities import as_affinities
+from klafter.search.sparse.combine import combined
 from klafter.search.sparse.kernels.annealed_flips import annealed_rows
 from klafter.search.sparse.moves.anneal import anneal, with_communities_of
 from klafter.search.sparse.state import as_problem, as_state, copy_state, memberships
@@ -97,7 +98,7 @@ def test_searches_together_are_no_worse_than_the_best(planted):
     graph, _ = planted
     tasks = [large.Task(r, 2, seed, None) for r, seed in enumerate(np.random.SeedSequence(0).spawn(2))]
     outcomes = [large.search(SETTINGS, graph, lambda _: False, task, None) for task in tasks]
-    together = large.combined(SETTINGS, outcomes, np.random.SeedSequence(1))
+    together = combined(SETTINGS, outcomes, np.random.SeedSequence(1))
     best = min(together, key=large.by_score)
     assert best.score <= min(outcome.score for outcome in outcomes)
     assert best.history[-1].objective == best.score

@@ -49,6 +49,7 @@ class SparseFit(LinkChoice):
         What was ``found`` already is the first.
         """
         from klafter.search.sparse import fit as sparse_fit  # the sparse engine, which small networks do without
+        from klafter.search.sparse.combine import combined
         from klafter.search.sparse.sharing import share_if_better
 
         n_runs = (
@@ -70,7 +71,7 @@ class SparseFit(LinkChoice):
                 )  # fmt: skip
                 outcomes += kept.values()
                 if len(outcomes) > 1 and self.temperature > 0.0 and not stop.is_set():
-                    outcomes = sparse_fit.combined(settings, outcomes, run.seeds.spawn(1)[0])
+                    outcomes = combined(settings, outcomes, run.seeds.spawn(1)[0])
                 if self.temperature > 0.0 and not stop.is_set():
                     outcomes = share_if_better(settings, outcomes, run.seeds.spawn(1)[0])
         return outcomes

@@ -21,7 +21,7 @@ from klafter.search.sparse import engine as sparse
 from klafter.search.sparse.affinities import Affinities, as_affinities
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.adapt import adapt
-from klafter.search.sparse.moves.anneal import anneal, with_communities_of
+from klafter.search.sparse.moves.anneal import anneal
 from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
 from klafter.search.sparse.moves.share import in_shares, without_shares
@@ -268,47 +268,6 @@ def annealed(
     if settings.prior == "buffet":
         return found
     return min(found, ScoredState(*learn_counts(problem, state, pool), True), key=by_score)
-
-
-def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
-    """The searches, the best of them with the communities of the others as long as the score falls."""
-    best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
-    problem, first = outcomes[best].problem, outcomes[best]
-    rng, begun = np.random.default_rng(seed), time.perf_counter()
-    found = sorted((ScoredState(each.state, each.score, each.counts) for each in outcomes), key=by_score)
-    here, base = found[0], found[0]
-    with ThreadPool(n_threads(settings, problem)) as pool:
-        for _ in range(SEARCH.sparse.combine_rounds):
-            there = with_others(settings, problem, base, [each for each in found if each is not base], rng, pool)
-            if here.score - there.score > settings.tol * abs(here.score):
-                here = base = there
-            elif base is found[1]:
-                break
-            else:
-                base = found[1]  # what the best holds may be in the way
-        here = min(here, judged(settings.prior, problem, sparse.nothing(problem, pool), pool), key=by_score)
-    if here.score >= first.score:
-        return outcomes
-    return with_better(outcomes, best, here, time.perf_counter() - begun)
-
-
-def with_others(
-    settings: Settings, problem: Problem, here: ScoredState, others: list[ScoredState], rng, pool: ThreadPool
-) -> ScoredState:
-    """A state annealed with the communities of each of the others, as far as the score falls."""
-    for other in others:
-        both = with_communities_of(problem, here.state, other.state)
-        here = min(here, annealed(settings, problem, here._replace(state=both), rng, pool), key=by_score)
-    return here
-
-
-def with_better(outcomes: list[Outcome], best: int, here: ScoredState, seconds: float) -> list[Outcome]:
-    """The searches, a better end in the place of the best, and a line more in its history."""
-    first = outcomes[best]
-    last = first.history[-1]
-    step = Step(last.run, last.step + 1, last.seconds + seconds, here.score, len(here.state.size))
-    better = first._replace(state=here.state, score=here.score, counts=here.counts, history=[*first.history, step])
-    return [better if r == best else outcome for r, outcome in enumerate(outcomes)]
 
 
 def warm(settings: Settings, point: ExposureDraw, problem: Problem) -> State:

@@ -12,7 +12,8 @@ import time
 import numpy as np
 
 from klafter.search.config import SEARCH
-from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_annealings, n_threads, with_better
+from klafter.search.sparse.combine import with_better
+from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_annealings, n_threads
 from klafter.search.sparse.moves.anneal import with_communities_of
 from klafter.search.sparse.moves.share import can_share, deaths, in_shares, share_links, with_shares
 from klafter.search.sparse.score import score
