@@ -113,9 +113,10 @@ def test_the_sparse_engine_begins_where_it_ended(graph, bridged):
     first = [line.objective for line in model.history_ if line.run == 0]
     assert (np.diff(first) <= 1e-9 * abs(last)).all()
     cold = KLafter(link="exposure", n_init=2, random_state=0).fit(graph)
-    assert [line.objective for line in model.history_ if line.run] == [
-        line.objective for line in cold.history_ if line.run
-    ]
+    warmed, colder = ([line.objective for line in fit.history_ if line.run] for fit in (model, cold))
+    both = min(len(warmed), len(colder))  # the best of a fit may have a line more, of searches put together
+    assert warmed[:both] == colder[:both]
+    assert max(len(warmed), len(colder)) <= both + 1
 
 
 def test_a_warm_fit_of_the_sparse_engine_takes_changes():
