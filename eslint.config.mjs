@@ -5,6 +5,7 @@ const browser = [
 ];
 
 export default [
+  { ignores: [".venv*/"] },
   {
     files: ["src/klafter/report/page/*.js"],
     languageOptions: {
