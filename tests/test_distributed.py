@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import threading
+from concurrent.futures import CancelledError
 from functools import partial
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ from test_sparse import dense_groups
 
 import klafter as kl
 from klafter.datasets import make_overlapping
-from klafter.search.cluster import acceptance, endings, rounds
+from klafter.search.cluster import acceptance, endings, retries, rounds
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.acceptance_kernels import choose
 from klafter.search.cluster.dask_executor import DaskShardExecutor, cut_points, cut_rows, volume_of
@@ -401,6 +402,19 @@ def test_a_worker_that_dies_changes_nothing(planted, alone, delay):
         assert killed
     assert model.objective_ == alone.objective_
     assert (model.memberships_ != alone.memberships_).nnz == 0
+
+
+def test_results_that_went_with_their_worker_are_not_waited_for_for_ever(monkeypatch):
+    """A result that was there, and whose task may run only on a worker that is gone."""
+    monkeypatch.setattr(retries, "LOOK", 0.2)
+    with client_of(n_workers=1, processes=False) as client:
+        gone = ["tcp://127.0.0.1:9"]
+        lost = client.submit(abs, -1, pure=False, workers=gone)
+        done, real = iter([{lost}]), retries.some_done
+        monkeypatch.setattr(retries, "some_done", lambda *args, **how: next(done, None) or real(*args, **how))
+        with pytest.raises(CancelledError, match="A worker that had shards is gone"):
+            retries.gathered([lost], client, needed=gone)
+        assert retries.gathered([client.submit(abs, -2)], client) == [2]
 
 
 def test_partitions_of_an_edge_list_give_the_same_fit_as_the_graph(planted, alone, tmp_path):

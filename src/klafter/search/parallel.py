@@ -69,7 +69,7 @@ def _kept(job: Callable, keep: Callable) -> Callable:
 
 def _on_cluster(job: Callable, tasks: Sequence, client, keep: Callable | None) -> list:
     """Each result as soon as it is there; what workers took along is asked for again."""
-    from klafter.search.cluster.retries import retry, some_done
+    from klafter.search.cluster.retries import gathered, retry, some_done
 
     found: dict[int, Any] = {}
 
@@ -78,7 +78,7 @@ def _on_cluster(job: Callable, tasks: Sequence, client, keep: Callable | None) -
         while left:
             for future in some_done(list(left), client, all_of_them=False):
                 t = left.pop(future)
-                found[t] = future.result()
+                found[t] = gathered([future], client)[0]
                 if keep is not None:
                     keep(t, found[t])
 

@@ -16,7 +16,7 @@ from scipy import sparse as sp
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.executor import FEWEST, SHARD_LINKS, bare, by_shard
 from klafter.search.cluster.neighbourhoods import on_parts, part_of
-from klafter.search.cluster.retries import STALL, retry, some_done
+from klafter.search.cluster.retries import STALL, gathered, retry, some_done
 from klafter.search.cluster.versions import BEHIND, Update, Versions, run
 from klafter.search.sparse.state import Problem
 
@@ -101,7 +101,7 @@ class DaskShardExecutor:
         began, late = time.perf_counter(), list(range(number))
         found: list[Any] = [BEHIND] * number
         for known in (update if update.delta is None else update._replace(base=None), update):
-            again = retry(lambda: self._gather(submit(late, known)), self.client, self._note_loss)  # noqa: B023
+            again = retry(lambda: self._found(submit(late, known)), self.client, self._note_loss)  # noqa: B023
             for place, result in zip(late, again):
                 found[place] = result
             sent = volume_of(known) + volume_of(columns)
@@ -118,9 +118,8 @@ class DaskShardExecutor:
             self.shards = self.again()  # a scheduler that began anew knows them no more, even those that are pending
         self.after_loss, self.homes = True, None
 
-    def _gather(self, futures: list) -> list:
-        some_done(futures, self.client, all_of_them=True, needed=self.homes)
-        return list(self.client.gather(futures))
+    def _found(self, futures: list) -> list:
+        return gathered(futures, self.client, needed=self.homes)
 
 
 def homes_of(client, shards: list) -> list[str] | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from klafter.search.cluster import shards as at
 from klafter.search.cluster.dask_executor import placed
+from klafter.search.cluster.retries import gathered, retry
 from klafter.search.sparse.state import Problem
 
 
@@ -23,7 +24,7 @@ def extent(table, client) -> tuple[list, int, int]:
                 "Number the nodes first."
             )
     parts = client.compute(table.to_delayed())
-    found = client.gather([client.submit(_extent, part, pure=False) for part in parts])
+    found = retry(lambda: gathered([client.submit(_extent, part, pure=False) for part in parts], client), client)
     low, high = min(f[0] for f in found), max(f[1] for f in found)
     if low < 0 or high < 1:
         raise ValueError(f"A Dask table of links needs nodes numbered from 0; these go from {low} to {high}.")
@@ -74,7 +75,7 @@ def shard_of_rows(frame: tuple, nodes, links, value, hidden) -> at.Shard:
 
 def degrees(shards: list, client) -> tuple[np.ndarray, float]:
     """Neighbours of each node, and the number of links."""
-    found = client.gather([client.submit(_degrees, shard, pure=False) for shard in shards])
+    found = retry(lambda: gathered([client.submit(_degrees, shard, pure=False) for shard in shards], client), client)
     return np.concatenate([degree for degree, _ in found]), sum(value for _, value in found) / 2
 
 

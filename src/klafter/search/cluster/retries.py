@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
@@ -59,6 +60,25 @@ def some_done(futures: list[Any], client: Any, *, all_of_them: bool, needed: lis
                 raise CancelledError("A worker that had shards is gone.") from None
             if waited >= STALL and not any(client.processing().values()):
                 raise CancelledError(f"No worker was at work for {STALL} s.") from None
+
+
+def gathered(futures: list[Any], client: Any, *, needed: list[str] | None = None) -> list[Any]:
+    """Results of futures. A worker may die after it is done and before its result is here: then Dask's own gathering
+    waits for a second time, which may be for ever, so that is left to ``some_done``."""
+
+    async def results() -> list[Any] | None:
+        task = asyncio.ensure_future(client.gather(futures, asynchronous=True))
+        while not (await asyncio.wait({task}, timeout=LOOK))[0]:
+            if any(future.status == "pending" for future in futures):
+                task.cancel()
+                return None
+        return list(task.result())
+
+    while True:
+        some_done(futures, client, all_of_them=True, needed=needed)
+        found = client.sync(results)
+        if found is not None:
+            return found
 
 
 def _await_workers(client: Any) -> None:
