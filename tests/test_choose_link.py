@@ -42,6 +42,28 @@ def test_overlapping_communities_of_few_links_are_left_to_exposure(undecided, ov
     assert one.notes_ == [klafter.CHOSEN]
 
 
+def test_a_link_that_one_search_found_behind_is_taken_where_all_its_searches_end_below(
+    undecided, overlapping, monkeypatch
+):
+    """As on an LFR graph with half of its nodes in four communities: one search alone misses most of them."""
+    graph, chosen = overlapping[0], linking.choose
+
+    def choose(*args):
+        found, start = chosen(*args)
+        assert start is None
+        worse = found._replace(score=1.01 * KLafter(link="logit", **QUICK).fit(graph).objective_)
+        return linking.Choice(worse, "where logit may go on")
+
+    monkeypatch.setattr(linking, "choose", choose)
+    model = KLafter(**QUICK).fit(graph)
+    assert model.link_ == "exposure"
+    assert model.notes_ == [klafter.CHOSEN]
+    monkeypatch.setattr(linking, "is_close", lambda found, least: False)
+    logit = KLafter(**QUICK).fit(graph)
+    assert logit.link_ == "logit"
+    assert model.objective_ < logit.objective_
+
+
 def test_logit_stays_where_it_is_as_good_and_its_restarts_are_the_same(undecided):
     graph, _ = make_lfrm(110, 3, random_state=0)
     chosen, asked = KLafter(**QUICK).fit(graph), KLafter(link="logit", **QUICK).fit(graph)
@@ -63,7 +85,7 @@ def test_logit_stays_where_it_is_as_good_and_its_restarts_are_the_same(undecided
     ],
 )
 def test_nothing_is_chosen_where_only_one_engine_can(undecided, options, monkeypatch):
-    monkeypatch.setattr(linking, "search_if_better", None)
+    monkeypatch.setattr(linking, "choose", None)
     model = KLafter(n_init=1, max_iter=1, random_state=0, **options)
     assert model.fit(make_lfrm(110, 2, random_state=0)[0]).link_ == "logit"
 

@@ -260,19 +260,22 @@ class KLafter(DenseFit, SparseFit):
             if self.warm_start and run.previous is not None:
                 link = "exposure" if isinstance(self.point_, ExposureDraw) else link
             else:
-                found, start = self._exposure_if_better(graph, run.seeds, run.callback, stop)
-                link = "exposure" if found else link
+                found, start = self._choice(graph, run.seeds, run.callback, stop)
+                link = "exposure" if start is None else link
         point = self._warm_point(graph, run.previous, link)
         if link == "exposure":
             begin = point if isinstance(point, ExposureDraw) else None
             fitted = self._fit_sparse(graph, run, begin, found, stop)
             return fitted.noting(CHOSEN) if found else fitted
-        return self._fit_dense(graph, run, link, point, stop, start)
+        outcomes = self._restart_all(graph, run, point, stop, start)
+        if found and (below := self._searches_below(outcomes, graph, run, found, stop)):
+            return self._of_searches(graph, below).noting(CHOSEN)
+        return self._fit_dense(graph, run, link, outcomes, stop)
 
-    def _exposure_if_better(
+    def _choice(
         self, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, stop: threading.Event
     ) -> tuple[Any, Any]:
-        """What the sparse engine found, if that is better; else where the dense one may go on."""
+        """What the sparse engine found and, if the dense one is better, where that may go on."""
         from klafter.search import choose_link as linking  # the sparse engine, which small networks do without
         from klafter.search.sparse import fit as sparse_fit
 
@@ -286,13 +289,24 @@ class KLafter(DenseFit, SparseFit):
             settings = self._sparse_settings()
             if (kept := self._store.get("choice")) is not MISSING:
                 found, start = kept
-                if found is not None:
-                    found = sparse_fit.restored(sparse_fit.problem_of(settings, graph), found)
-                return found, start
-            found, start = linking.search_if_better(graph, settings, setup, seeds, report, stop)
+                return sparse_fit.restored(sparse_fit.problem_of(settings, graph), found), start
+            found, start = linking.choose(graph, settings, setup, seeds, report, stop)
             if not stop.is_set():
-                self._store.put("choice", (None if found is None else sparse_fit.bare(found), start))
+                self._store.put("choice", (sparse_fit.bare(found), start))
             return found, start
+
+    def _searches_below(
+        self, outcomes: list[Any], graph: Graph, run: Run, found: Any, stop: threading.Event
+    ) -> list[Any] | None:
+        """All sparse searches, where dense restarts ended close to the first of them and those end below."""
+        from klafter.search import choose_link as linking
+
+        least = min(outcome.score for outcome in outcomes)
+        if stop.is_set() or not linking.is_close(found, least):
+            return None
+        seeds = linking.seeds_of_choice(run.seeds)[-1]
+        searches = self._search_all(graph, run._replace(seeds=seeds), None, found, stop)
+        return searches if min(outcome.score for outcome in searches) < least else None
 
     def _warm_point(self, graph: Graph, previous: Graph | None, link: str) -> Draw | None:
         """The last fit's optimum, if warm_start is set and this engine can begin there; the nodes must be the same."""

@@ -2,7 +2,9 @@
 
 Both scores are minus the log of how probable the links and the memberships are together, so the lower one decides. The
 sparse engine, which is quick, goes first; the dense one descends from the cover that was found there until its score
-is lower, or falls too slowly to become so, and from one start of its own only while that has not decided.
+is lower, or falls too slowly to become so, and from one start of its own only while that has not decided. One sparse
+search is less than what that engine can do: where all restarts of the dense one end close to it, the other sparse
+searches are made too.
 """
 
 from __future__ import annotations
@@ -34,20 +36,30 @@ class DenseSetup(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What the sparse engine found, if its score is lower; else where the dense one was when it became so."""
+    """What the sparse engine found and, if the score of the dense one is lower, where that was when it became so."""
 
-    found: sparse_fit.Outcome | None
+    found: sparse_fit.Outcome
     start: State | None
 
 
-def search_if_better(graph: Graph, settings: sparse_fit.Settings, setup: DenseSetup, seeds, callback, stop) -> Choice:
-    """What the sparse engine finds, if its score is lower than that of the dense one, or Ctrl-C came."""
-    first, second = np.random.SeedSequence(seeds.entropy, spawn_key=CHOICE).spawn(2)
+def choose(graph: Graph, settings: sparse_fit.Settings, setup: DenseSetup, seeds, callback, stop) -> Choice:
+    """What the sparse engine finds, alone if its score is lower than that of the dense one, or Ctrl-C came."""
+    first, second, _ = seeds_of_choice(seeds)
     found = sparse_fit.search(settings, graph, callback, sparse_fit.Task(0, 1, first, None), stop)
     if stop.is_set():
         return Choice(found, None)
     least, state = logit_score(found, setup, second, callback, stop)
-    return Choice(found, None) if stop.is_set() or found.score < least else Choice(None, state)
+    return Choice(found, None if stop.is_set() or found.score < least else state)
+
+
+def is_close(found: sparse_fit.Outcome, least: float) -> bool:
+    """Whether more sparse searches might end below the score of all dense restarts."""
+    return found.score < (1 + SEARCH.link.close) * least
+
+
+def seeds_of_choice(seeds: np.random.SeedSequence) -> list[np.random.SeedSequence]:
+    """For the first search of either engine, and for the other sparse searches."""
+    return np.random.SeedSequence(seeds.entropy, spawn_key=CHOICE).spawn(3)
 
 
 def logit_score(found: sparse_fit.Outcome, setup: DenseSetup, seed, callback, stop) -> tuple[float, State]:

@@ -44,7 +44,9 @@ class Effort:
 class ChooseLink:
     """The choice between logit and exposure."""
 
-    close: float = setting(0.02, "share of the score by which logit may be behind and is given its own start", 0.0)
+    close: float = setting(
+        0.02, "share of the score by which a link may be behind after one search, and is given more", 0.0
+    )
     far: float = setting(0.1, "share by which it is behind after its first sweeps, and given up", 1e300)
     steps: int = setting(4, "steps like its last that must bring logit below exposure, or it is given up", 0)
     sweeps: int = setting(

@@ -62,9 +62,9 @@ class DenseFit(LinkChoice):
         n_smooth = by_size(n_nodes, SEARCH.effort.sweeps) if self.n_smooth == "auto" else int(self.n_smooth)
         return Recipe(self.n_communities, most, self.max_iter, self.tol, n_smooth, max_draws)
 
-    def _fit_dense(
-        self, graph: Graph, run: Run, link: str, point: Draw | None, stop: threading.Event, start: State | None = None
-    ) -> Fitted:
+    def _restart_all(
+        self, graph: Graph, run: Run, point: Draw | None, stop: threading.Event, start: State | None = None
+    ) -> list[Outcome]:
         """Restarts side by side; the best ones go on by rebuilding communities.
 
         Of many nodes the first begins at ``start``, where the choice of the link came; of fewer it begins anew.
@@ -95,11 +95,15 @@ class DenseFit(LinkChoice):
                     run.client,
                     stop,
                 )
-        coarsen = self.n_communities is None and self.temperature > 0.0
+        return outcomes
+
+    def _fit_dense(self, graph: Graph, run: Run, link: str, outcomes: list[Outcome], stop: threading.Event) -> Fitted:
+        """What restarts found, its levels, and what structure and attributes count."""
+        unit, coarsen = self._problem(graph)[1], self.n_communities is None and self.temperature > 0.0
         fitted = from_restarts(outcomes, link, unit, run.seeds.spawn(1)[0], coarsen=coarsen)
         if self.structure == "auto":
             with announce_compilation():
-                weights = learn_weights(self, graph, run, link, recipe, stop)
+                weights = learn_weights(self, graph, run, link, self._recipe(graph.n_nodes), stop)
             fitted = fitted if weights is None else fitted.with_more(blend_weights=weights)
         return self._with_effects(fitted, graph, outcomes, unit) if self.attributes else fitted
 

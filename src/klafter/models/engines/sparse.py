@@ -26,12 +26,7 @@ class SparseFit(LinkChoice):
     """What ``KLafter`` does on graphs of which only links can be visited."""
 
     def _fit_sparse(
-        self,
-        graph: Graph,
-        run: Run,
-        point: ExposureDraw | None,
-        found: Any,
-        stop: threading.Event,
+        self, graph: Graph, run: Run, point: ExposureDraw | None, found: Any, stop: threading.Event
     ) -> Fitted:
         """What searches found, or a cluster, and probabilities of memberships."""
         if run.client is not None:
@@ -39,7 +34,10 @@ class SparseFit(LinkChoice):
 
             return self._with_posterior(distributed.fit_graph(self, graph, run.seeds, run.callback, run.client), graph)
         self._announce_sparse(graph)
-        return self._with_posterior(from_searches(self._search_all(graph, run, point, found, stop)), graph)
+        return self._of_searches(graph, self._search_all(graph, run, point, found, stop))
+
+    def _of_searches(self, graph: Graph, outcomes: list[Any]) -> Fitted:
+        return self._with_posterior(from_searches(outcomes), graph)
 
     def _search_all(
         self, graph: Graph, run: Run, point: ExposureDraw | None, found: Any, stop: threading.Event

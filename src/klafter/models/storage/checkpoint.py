@@ -28,7 +28,7 @@ from klafter.models.storage.packing import Packer, unpack
 from klafter.search.parallel import run
 
 log = logging.getLogger("klafter")
-FORMAT, VERSION = "klafter checkpoint", 2
+FORMAT, VERSION = "klafter checkpoint", 3
 RARELY = 50.0  # times as long as a write takes is waited until the next: 2% of the time
 SAME_RESULT = ("n_jobs", "warm_start")  # parameters that may change from one run to the next
 MISSING = object()
