@@ -88,7 +88,6 @@ bench: install $(RIVALS)/.ready
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/reading.py
 	$(RIVALS)/bin/python benchmarks/networks.py $(NETWORKS)
-	$(RIVALS)/bin/python benchmarks/compare.py --networks $(NETWORKS)
 	$(RIVALS)/bin/python benchmarks/communities.py
 	$(RIVALS)/bin/python benchmarks/features.py
 	$(BIN)/python benchmarks/results_table.py --write

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from compare import read_network
+from known import read_network
 from sklearn.metrics import roc_auc_score
 
 import klafter as kl

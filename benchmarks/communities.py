@@ -32,7 +32,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import rivals
-from compare import hide_paths, read_network, rows_of, summary
+from known import hide_paths, read_network, rows_of, summary
 
 import klafter as kl
 from klafter.evaluation import community_measures, stability

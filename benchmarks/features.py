@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import rivals
-from compare import rows_of
+from known import rows_of
 
 import klafter as kl
 from klafter.graph.writing import write_json

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from communities import large
-from compare import read_network
+from known import read_network
 from scipy import sparse
 
 import klafter as kl

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from compare import read_network
+from known import read_network
 from scipy import sparse
 from scipy.stats import ks_2samp
 

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from communities import large
-from compare import read_network
+from known import read_network
 from scipy import sparse
 
 import klafter as kl

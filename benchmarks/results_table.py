@@ -289,52 +289,6 @@ def planted(saved) -> list[str]:
     return [*lines, "", f"`{saved['command']}`; CPU seconds on a busy machine."]
 
 
-@of("overlap.json")
-def overlap(saved) -> list[str]:
-    """Average F1 to known overlapping communities, beside rivals."""
-    found = {(row["method"], row["network"]): row for row in saved["rows"]}
-    networks = list(dict.fromkeys(network for _, network in found))
-    lines = [
-        "Known overlapping groups, planted (LFR) or as Facebook users name their circles: average F1, the number "
-        "unknown to every method:",
-        "",
-    ]
-    lines += head("method", *networks)
-    for method in dict.fromkeys(method for method, _ in found):
-        cells = [found.get((method, network)) for network in networks]
-        shown = [f"{row['average_f1']:.3f} ({row['seconds']:.1f} s)" if row else "not run" for row in cells]
-        lines.append(bar(method, *shown))
-    note = f" {saved['note']}." if "note" in saved else ""
-    return [
-        *lines,
-        "",
-        f"`{saved['command']}`; `KLafter` without smoothing, which only predictions need.{note}",
-    ]
-
-
-@of("links.json")
-def links(saved) -> list[str]:
-    """AUC on further networks, beside baselines and spectral rivals."""
-    networks = [table["network"] for table in saved["tables"]]
-    found = {(row["model"], table["network"]): row for table in saved["tables"] for row in table["rows"]}
-    splits = saved["tables"][0]["rows"][0]["splits"]
-    lines = [
-        f"Links of further networks, 20% of the pairs hidden whole, AUC (mean and standard error, {splits} splits):",
-        "",
-    ]
-    lines += head("model", *networks)
-    for model in dict.fromkeys(model for model, _ in found):
-        rows = [found[model, network] for network in networks]
-        cells = [f"{row['roc_auc']:.3f} ± {row['roc_auc_se']:.3f}" for row in rows]
-        lines.append(bar(model, *cells))
-    seconds = ", ".join(f"{found['KLafter', network]['seconds']:.0f}" for network in networks)
-    return [
-        *lines,
-        "",
-        f"`{saved['command']}`; a fit of `KLafter` took {seconds} s on a busy core{saved.get('note', '')}.",
-    ]
-
-
 @of("networks.json")
 def real(saved) -> list[str]:
     """Real networks of the sparse engine, beside rivals."""
@@ -480,8 +434,6 @@ TABLES = {
     "speed": speed,
     "planted": planted,
     "scale": scale,
-    "overlap": overlap,
-    "links": links,
     "real": real,
 }
 PAGES = (

@@ -1,6 +1,6 @@
 """Rivals from PyPI, each behind one function; a package that is not installed is skipped with its reason.
 
-pip install scikit-network infomap igraph leidenalg cdlib demon angelcommunity graspologic
+pip install scikit-network infomap igraph leidenalg cdlib demon angelcommunity
 """
 
 from __future__ import annotations
@@ -167,15 +167,6 @@ def as_graph_tool(graph, seed: int):
     return tool, network
 
 
-COMMUNITIES = {
-    "scikit-network Louvain": louvain,
-    "leidenalg Leiden": leiden,
-    "infomap": infomap,
-    "cdlib DEMON": demon,
-    "cdlib ANGEL": angel,
-    "cdlib SLPA": label_propagation,
-}
-
 # of benchmarks/communities.py: the packages to load first, and the function
 DETECTORS = {
     "scikit-network Louvain": (("sknetwork.clustering",), louvain),
@@ -193,47 +184,3 @@ DETECTORS = {
     "graph-tool nested SBM": (("graph_tool.all",), nested_blockmodel),
 }
 WITHOUT_CHANCE = ("igraph walktrap",)
-
-
-# ---- link prediction: fit(graph), predict_proba(pairs) --------------------------------------------------------------
-
-
-class SpectralGraspologic:
-    """graspologic's adjacency spectral embedding; hidden dyads are zeros to it, as it knows no others."""
-
-    def __repr__(self):
-        return "graspologic AdjacencySpectralEmbed()"
-
-    def fit(self, graph):
-        package("graspologic")
-        from graspologic.embed import AdjacencySpectralEmbed
-
-        found = AdjacencySpectralEmbed(check_lcc=False, svd_seed=0).fit_transform(graph.links.toarray())
-        self.left, self.right = found if isinstance(found, tuple) else (found, found)
-        return self
-
-    def predict_proba(self, pairs):
-        inner = np.einsum("md,md->m", self.left[pairs[:, 0]], self.right[pairs[:, 1]])
-        return np.clip(inner, 0.0, 1.0)
-
-
-class SpectralScikitNetwork:
-    """scikit-network's spectral embedding, ranked by cosine; hidden dyads are zeros to it."""
-
-    def __repr__(self):
-        return "scikit-network Spectral(20)"
-
-    def fit(self, graph):
-        package("sknetwork")
-        from sknetwork.embedding import Spectral
-
-        x = Spectral(min(20, graph.n_nodes - 2)).fit_transform(as_matrix(graph))
-        self.x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
-        return self
-
-    def predict_proba(self, pairs):
-        return 0.5 + 0.5 * np.clip(np.einsum("md,md->m", self.x[pairs[:, 0]], self.x[pairs[:, 1]]), -1.0, 1.0)
-
-
-LINKS = {"graspologic ASE": SpectralGraspologic, "scikit-network Spectral": SpectralScikitNetwork}
-NEEDS = {"graspologic ASE": "graspologic", "scikit-network Spectral": "sknetwork"}

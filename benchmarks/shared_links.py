@@ -19,7 +19,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from communities import large
-from compare import read_network
+from known import read_network
 from scipy import sparse
 
 import klafter as kl

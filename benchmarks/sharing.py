@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from compare import read_network
+from known import read_network
 from scipy import sparse
 from scipy.special import gammaln
 
