@@ -291,6 +291,8 @@ MISTAKES = {
     "no node 'zoe'": ["explain", "m.npz", "ann", "zoe"],
     "two nodes; both": ["explain", "m.npz", "ann", "ann"],
     "neither a file nor two nodes": ["predict", "m.npz", "ann"],
+    "'Jean Valjean' is neither a file": ["predict", "m.npz", "Jean Valjean"],
+    "Did you mean 'Jean Valjean'": ["explain", "m.npz", "ann", "JEAN VALJEAN"],
     "line 2: There is no node": ["predict", "m.npz", "wrong.tsv"],
     "is the file that is read": ["fit", "friends.tsv", "-o", "friends.tsv"],
     "h.tsv is the file that is read": ["fit", "friends.tsv", "--hidden", "h.tsv", "-o", "h.tsv"],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from klafter.graph import read_graph
+from klafter.graph import GraphFileError, read_graph
 
 PATH = {("ann", "bob"): 1, ("bob", "eve"): 1, ("dan", "eve"): 1}
 HEADER, LINK = "names the columns", "is a link"
@@ -312,6 +312,19 @@ def test_nodes_of_a_workbook_are_used_when_asked_for(tmp_path):
     graph = read_graph(path, nodes=True)
     assert graph.labels.tolist() == ["ann", "bob", "eve", "dan", "zoe"]
     assert graph.attributes["Age"].tolist() == [3, 4, 5, 6, 7]
+
+
+def test_a_workbook_without_a_sheet_of_nodes_says_what_to_call_it(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl reads .xlsx and is not installed")
+    path, book = tmp_path / "a.xlsx", openpyxl.Workbook()
+    for row in ("ann", "bob"), ("bob", "eve"):
+        book.active.append(row)
+    book.create_sheet("People").append(("name", "age"))
+    book.save(path)
+    with pytest.raises(GraphFileError, match=r"no sheet called nodes .* call the sheet 'nodes'"):
+        read_graph(path, nodes=True)
+    (tmp_path / "a.nodes.tsv").write_text("node\tage\nann\t3\nbob\t4\neve\t5\n")
+    assert read_graph(path, nodes=True).attributes["age"].tolist() == [3, 4, 5]
 
 
 def test_a_large_matrix_is_read_by_blocks(tmp_path, monkeypatch):

@@ -190,7 +190,7 @@ def _two_nodes(graph: Graph, text: str) -> list[str]:
     words = text.split()
     splits = [[" ".join(words[:k]), " ".join(words[k:])] for k in range(1, len(words))]
     good = [split for split in splits if all(_is_node(graph, name) for name in split)]
-    if not splits:
+    if not splits or (not good and _is_node(graph, text)):
         raise Mistake(f"{text!r} is neither a file nor two nodes.")
     return good[0] if good else splits[0]
 

@@ -328,5 +328,6 @@ def _as_number(node: object) -> int | None:
 def _near(node: object, index: Iterable[Hashable]) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(str(node), [str(k) for k in list(index)[:10_000]], n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    names = {str(k).lower(): str(k) for k in list(index)[:10_000]}
+    close = get_close_matches(str(node).lower(), names, n=1)
+    return f" Did you mean {names[close[0]]!r}?" if close else ""

@@ -234,9 +234,15 @@ def _find_nodes(path: Path, nodes: str | os.PathLike[str] | bool | None) -> Path
         return None
     if nodes is not True:
         return Path(nodes)
-    if path.suffix.lower() in EXCEL and node_sheet(path) is not None:
+    beside = sibling(path)
+    if path.suffix.lower() not in EXCEL:
+        return beside
+    if node_sheet(path) is not None:
         return path
-    return sibling(path)
+    if not beside.is_file():
+        cure = "call the sheet 'nodes', or save it as a file and name that"
+        raise misread("no sheet called nodes or attributes", "the table of nodes must be one", cure)
+    return beside
 
 
 def _beside(path: Path, sheet: str | int | None) -> list[str]:

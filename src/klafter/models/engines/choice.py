@@ -79,16 +79,18 @@ class LinkChoice(Growing):
 
     def _check_sparse(self, graph: Graph) -> None:
         """Refuse what the sparse engine cannot take."""
+        who = "link='exposure'" if self.link == "exposure" else f"A graph of {graph.n_nodes:,} nodes"
         if self.family == "gaussian" or self._covariates(graph):
             raise ValueError(
-                f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which takes 0/1 or "
-                "count links, no covariates and no attributes. Use link='logit' for a smaller graph, or leave them out."
+                f"{who} uses the sparse engine, which takes 0/1 or count links, no covariates and no attributes. "
+                "Use link='logit' for a smaller graph, or leave them out."
             )
         if changed := self._changed(LOGIT_ONLY):
+            fewer = " (a higher penalty gives fewer communities)" if "communities=" in " ".join(changed) else ""
             raise ValueError(
-                f"A graph of {graph.n_nodes} nodes, or link='exposure', uses the sparse engine, which has no use for "
-                f"{', '.join(changed)}. Leave {'it at its default' if len(changed) == 1 else 'them at their defaults'} "
-                "(a higher penalty gives fewer communities), or use link='logit' for a smaller graph."
+                f"{who} uses the sparse engine, which has no use for {', '.join(changed)}. Leave "
+                f"{'it at its default' if len(changed) == 1 else 'them at their defaults'}{fewer}, "
+                "or use link='logit' for a smaller graph."
             )
 
     def _check_dense(self) -> None:
