@@ -9,9 +9,11 @@ Chromium and Selenium take the pictures. Networks that are fetched are read from
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 import sys
 import tempfile
+import textwrap
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,13 +71,12 @@ NAMES = [
     "Tom",
 ]
 TEAMS = ("Design", "Sales", "Workshop")
-COMMANDS = {
-    "look": ["look", "staff.xlsx", "--nodes", "auto"],
-    "fit": ["fit", "staff.xlsx", "--nodes", "auto", "-o", "staff.npz", "--report", "staff.html"],
-    "communities": ["communities", "staff.npz", "--members", "6"],
-    "predict": ["predict", "staff.npz", "Ana", "June"],
-    "explain": ["explain", "staff.npz", "Ana", "June"],
-}
+COMMANDS = [
+    ["look", "staff.xlsx", "--nodes", "auto"],
+    ["fit", "staff.xlsx", "--nodes", "auto", "-o", "staff.npz", "--report", "staff.html"],
+    ["communities", "staff.npz", "--members", "6"],
+    ["explain", "staff.npz", "Ana", "June"],
+]
 
 
 def write_staff(path: Path) -> None:
@@ -101,6 +102,16 @@ def write_staff(path: Path) -> None:
     book.save(path)
 
 
+def show(opening: str, text: str) -> None:
+    """Put text into the block of the tutorial that begins with some words."""
+    page = HERE / "tutorial.md"
+    block = re.compile(rf"(?<=^```text\n){re.escape(opening)}.*?(?=\n```$)", re.DOTALL | re.MULTILINE)
+    new, found = block.subn(lambda _: text, page.read_text(encoding="utf-8"))
+    if found != 1:
+        raise SystemExit(f"tutorial.md has {found} blocks that begin with {opening!r}.")
+    page.write_text(new, encoding="utf-8")
+
+
 def tutorial(take) -> None:
     """The commands of the tutorial, what they print, and the page."""
     from typer.testing import CliRunner
@@ -113,14 +124,13 @@ def tutorial(take) -> None:
         write_staff(TUTORIAL / "staff.xlsx")
     with tempfile.TemporaryDirectory() as folder, working_in(folder):
         shutil.copy(TUTORIAL / "staff.xlsx", folder)
-        for name, words in COMMANDS.items():
+        for words in COMMANDS:
             shown = CliRunner(env={"COLUMNS": "92", "NO_COLOR": "1"}).invoke(app, words, prog_name="klafter")
             if shown.exit_code:
                 raise SystemExit(f"klafter {' '.join(words)}: {shown.output}")
             text = "\n".join(line.rstrip() for line in shown.stdout.splitlines())
-            (TUTORIAL / f"{name}.txt").write_text(f"$ klafter {' '.join(words)}\n{text}\n", encoding="utf-8")
-        words = " ".join(gather(load("staff.npz")).words)
-        (TUTORIAL / "words.txt").write_text(f"{words}\n", encoding="utf-8")
+            show(f"$ klafter {words[0]} ", f"$ klafter {' '.join(words)}\n{text}")
+        show("The network has ", textwrap.fill(" ".join(gather(load("staff.npz")).words), 92))
         page = Path("staff.html").resolve()
         take(page, "tutorial-page", height=1010)
         take(page, "tutorial-node", of=".stage", script=CHOOSE.format("Eli"))
