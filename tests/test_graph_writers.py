@@ -93,6 +93,10 @@ def test_spreadsheets_find_no_formula(tmp_path, label):
     row = path.read_text(encoding="utf-8").splitlines()[1]
     assert row.startswith(f"'{label}")
     assert ",-5,1" in row  # a number is no formula
+    if label == "\tx":
+        with pytest.raises(ValueError, match="begins or ends with a blank"):
+            write_graph(graph, path, raw=True)
+        return
     write_graph(graph, path, raw=True)
     assert path.read_text(encoding="utf-8").splitlines()[1].startswith(label)
 
@@ -111,3 +115,51 @@ def test_control_characters_are_refused_where_they_would_be_lost(tmp_path, suffi
 def test_tables_keep_the_control_characters_that_end_no_line(tmp_path):
     write_graph(Graph([[0, 1], [1, 0]], labels=["a\x07b", "c"]), tmp_path / "links.csv")
     assert read_graph(tmp_path / "links.csv").label(0) == "a\x07b"
+
+
+NAMES = [
+    "a\nb", "a\n\nb, c", 'a "b"\n"c"', '"', "a\tb", "a,b", "a;b", "#a", "%a", "source", "target", "weight", "007",
+    "sep=,", "*Vertices 3", "'=a", "a\x07b", "é", "\\n",
+]  # fmt: skip
+LOST_IN_TABLES = [" a", "a ", "", " ", "\n", "\ta"]
+LOST_IN_TEXT = ["a\r\nb", "a\x00", "\x00", "a\x0bb"]
+TABLES, XML = (".csv", ".tsv"), (".graphml", ".gexf")
+
+
+def check_again(path, labels):
+    graph = Graph(np.diag([1.0, 2.5, 1.0], 1), labels=labels, directed=True)
+    write_graph(graph, path, raw=True)
+    again = read_graph(path, directed=True)
+    assert {again.label(i) for i in range(4)} == set(labels)
+    found = {(again.label(i), again.label(j)) for i, j in zip(*again.links.nonzero())}
+    assert found == {(labels[0], labels[1]), (labels[1], labels[2]), (labels[2], labels[3])}
+
+
+def with_name(name, place):
+    return [name if k == place else other for k, other in enumerate(("ann", "bob", "eve", "dan"))]
+
+
+@pytest.mark.parametrize("suffix", [*TABLES, *XML, ".json"])
+@pytest.mark.parametrize("name", [*NAMES, *LOST_IN_TABLES, *LOST_IN_TEXT])
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_names_are_read_as_they_were_written_or_refused(tmp_path, suffix, name, place):
+    path, labels = tmp_path / f"links{suffix}", with_name(name, place)
+    lost = suffix != ".json" and (
+        name in LOST_IN_TEXT or (suffix in TABLES and name in LOST_IN_TABLES) or (suffix in XML and name == "a\x07b")
+    )
+    if not lost:
+        check_again(path, labels)
+        return
+    with pytest.raises(ValueError, match=r"Write \.json, or (rename the node|name it)\.$"):
+        check_again(path, labels)
+    assert not path.exists()
+
+
+def test_a_defused_name_is_no_other_name(tmp_path):
+    write_graph(Graph(np.diag([1.0, 1.0], 1), labels=["=a", "'=a", "b"]), tmp_path / "g.csv")
+    assert read_graph(tmp_path / "g.csv").n_nodes == 3
+
+
+def test_a_zero_at_the_end_of_a_label_is_part_of_it(tmp_path):
+    graph = Graph(np.eye(3, k=1), labels=["a", "a\x00", "b"])
+    assert graph.labels.tolist() == ["a", "a\x00", "b"]

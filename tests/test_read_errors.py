@@ -33,6 +33,7 @@ BAD = {
     "wrong gzip": ("g.txt.gz", b"a b\n", "no gzip data"),
     "cut gzip": ("g.txt.gz", gzip.compress(b"a b\n" * 1000)[:-20], "broken gzip"),
     "open quote": ("g.csv", b'a,b\n"c,d\ne,f\n', "line 2"),
+    "open quote before others": ("g.csv", b'a,b\n"c,d\ne,"f, g"\n', "line 2.*close the mark"),
     "open quote that swallows": ("g.csv", b'a,b\nb,"c\nd,e\n', "line 2.*close the mark"),
     "json of something else": ("g.json", b'{"name": "ann", "age": 3}', "nodes and links"),
     "json rubbish": ("g.json", b'{"nodes": [', "check format"),

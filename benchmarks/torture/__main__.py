@@ -15,29 +15,32 @@ from pathlib import Path
 from typing import NamedTuple
 
 from klafter import __version__
+from klafter.evaluation.saved import LAYERS, code_digest
 from klafter.graph.writing import write_json
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "torture.json"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 SUMS = ("kills", "restarts", "sentences", "resumed", "cases")
+FITS = ("jit", *LAYERS)  # the layers that decide a fit
 
 
 class Part(NamedTuple):
-    """A module with ``run(first, last)``, how many trials are wanted, and how many a process does."""
+    """A module with ``run(first, last)``, how many trials are wanted, how many a process does, and what is tried."""
 
     module: str
     count: int
     batch: int
+    layers: tuple[str, ...] = FITS
 
 
 PARTS = {
     "odd graphs": Part("odd_graphs", 10**9, 500),
     "determinism": Part("determinism", 10**9, 20),
-    "graph files": Part("graph_files", 100_000, 2000),
-    "model files": Part("model_files", 20_000, 3000),
+    "graph files": Part("graph_files", 100_000, 2000, ("graph",)),
+    "model files": Part("model_files", 20_000, 3000, ("graph", *FITS)),
     "checkpointed fits": Part("fits", 200, 16),
-    "killed writers": Part("writers", 1000, 50),
+    "killed writers": Part("writers", 1000, 50, ("graph", *FITS, "cli")),
     "Dask clusters": Part("clusters", 100, 20),
 }
 
@@ -47,20 +50,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append", help="by default all")
     parser.add_argument("--count", type=int, help="trials of each part; by default as many as were promised")
+    parser.add_argument("--first", type=int, default=0, help="number of the first trial, where nothing is saved yet")
     parser.add_argument("--again", action="store_true", help="try those again that were bad, and nothing else")
     parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args()
     for name in asked.part or PARTS:
         part = PARTS[name] if asked.count is None else PARTS[name]._replace(count=asked.count)
-        (try_again if asked.again else in_batches)(name, part, asked.results)
+        if asked.again:
+            try_again(name, asked.results)
+        else:
+            in_batches(name, part, asked.results, asked.first)
 
 
-def in_batches(name: str, part: Part, path: Path) -> None:
+def in_batches(name: str, part: Part, path: Path, start: int) -> None:
     """Trials in processes that may be lost: one that dies is a crash of the trial it was at."""
-    found = saved(path).get(name) or {"tried": 0, "good": 0, "seconds": 0.0, "memory": 0, "bad": []}
+    found = saved(path).get(name) or {"tried": 0, "good": 0, "seconds": 0.0, "memory": 0, "bad": [], "first": start}
     while found["tried"] < part.count and not found.get("all"):
-        first, begun = found["tried"], time.perf_counter()
-        done, lines = run(part.module, first, min(part.count, first + part.batch))
+        first, begun, code = found.get("first", 0) + found["tried"], time.perf_counter(), code_digest(part.layers)
+        done, lines = run(part.module, first, first + min(part.count - found["tried"], part.batch))
         tried, bad = len([line for line in lines if "at" in line]), [line for line in lines if "number" in line]
         ended = [line for line in lines if "memory" in line]
         if not ended:
@@ -75,7 +82,8 @@ def in_batches(name: str, part: Part, path: Path) -> None:
                 found[key] = found.get(key, 0) + total
         found["bad"] += bad
         found["good"] += tried - len({line["number"] for line in bad})
-        found["tried"] = first + tried
+        found["tried"] += tried
+        found["code"] = {**found.get("code", {}), code: found.get("code", {}).get(code, 0) + tried}
         found["seconds"] = round(found["seconds"] + time.perf_counter() - begun, 1)
         found |= {"version": __version__, "command": f'python -m benchmarks.torture --part "{name}"'}
         write_json(path, {**saved(path), name: found})
@@ -84,9 +92,9 @@ def in_batches(name: str, part: Part, path: Path) -> None:
             break
 
 
-def try_again(name: str, part: Part, path: Path) -> None:
+def try_again(name: str, path: Path) -> None:
     """Trials that were bad; those that are good now are told as mended."""
-    found = saved(path).get(name, {"bad": []})
+    part, found = PARTS[name], saved(path).get(name, {"bad": []})
     for entry in found["bad"]:
         done, lines = run(part.module, entry["number"], entry["number"] + 1)
         if done.returncode == 0 and not any("number" in line for line in lines):

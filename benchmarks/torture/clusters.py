@@ -23,6 +23,7 @@ from klafter.search.cluster import dask_executor, retries
 KINDS = (*["workers killed"] * 8, "scheduler restarted", "little memory")
 STALL, PATIENCE = 4, 30  # seconds that a fit waits here for work and for workers, so that losses are soon noticed
 SECONDS = 360  # after which a process begins no further trial, so that what it found is saved
+WALL = 300  # seconds after which a fit hangs; they take ten to sixty
 KILLS = 12  # workers at most that a fit loses
 SENTENCES = (RuntimeError, ValueError)
 QUIET = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
@@ -129,7 +130,7 @@ def run(first: int, last: int) -> None:
                 tell(sentences=1)
                 raise
 
-        guarded(number, f"{name}, {kind}", act, SENTENCES, limit=120)
+        guarded(number, f"{name}, {kind}", act, SENTENCES, limit=120, wall=WALL)
 
 
 if __name__ == "__main__":

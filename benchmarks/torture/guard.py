@@ -23,11 +23,19 @@ def tell(**facts) -> None:
     print(json.dumps(facts), flush=True)
 
 
-def guarded(number: int, kind: str, action: Callable, sentences: tuple, limit: float = 5, size: int = 0) -> None:
-    """Do something within a limit of seconds; what ends otherwise than well or in a sentence is told."""
+def guarded(
+    number: int, kind: str, action: Callable, sentences: tuple, limit: float = 5, size: int = 0, wall: float = 0
+) -> None:
+    """Do something within a limit of seconds; what ends otherwise than well or in a sentence is told.
+
+    ``limit`` is of this process, as others may keep the machine busy; ``wall``, where it is not 0, of the clock: who
+    waits for ever takes no time of the processor.
+    """
     tell(at=number)
     signal.signal(signal.SIGPROF, _slow)
-    signal.setitimer(signal.ITIMER_PROF, limit)  # of this process: others may keep the machine busy
+    signal.signal(signal.SIGALRM, _slow)
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    signal.setitimer(signal.ITIMER_REAL, wall)
     try:
         action()
     except sentences as error:
@@ -35,16 +43,22 @@ def guarded(number: int, kind: str, action: Callable, sentences: tuple, limit: f
             tell(number=number, kind=kind, error=f"no sentence: {type(error).__name__}: {error}"[:300])
     except BaseException as error:
         said = f"{type(error).__name__}: {error}"[:300]
-        tell(number=number, kind=kind, error=said, where=traceback.format_exc()[-600:])
+        tell(
+            number=number,
+            kind=kind,
+            error=said,
+            where=traceback.format_exc()[-3000 if isinstance(error, SlowError) else -600 :],
+        )
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
     if memory() > MEMORY + 100 * size / 2**20:
         tell(number=number, kind=kind, error=f"{memory()} MB of memory")
         sys.exit(1)  # the most that a process has taken never falls again
 
 
 def _slow(number, frame):
-    raise SlowError
+    raise SlowError(f"{signal.Signals(number).name} in {frame.f_code.co_qualname}")
 
 
 def memory() -> int:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from klafter.graph.writing import write_json
@@ -44,8 +44,8 @@ class Saved(dict):
         return self.path.with_name(f"{self.path.name}.{hashlib.sha256(key.encode()).hexdigest()[:8]}.ckpt")
 
 
-def code_digest() -> str:
-    """What the sources that decide a fit and its predictions are, in short: measurements name the code they are of.
+def code_digest(layers: Iterable[str] = LAYERS) -> str:
+    """What the sources of some layers are, in short: measurements name the code they are of.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def code_digest() -> str:
     8
     """
     home, found = Path(__file__).parents[1], hashlib.sha256()
-    for path in sorted(path for layer in LAYERS for path in (home / layer).rglob("*.py")):
+    for path in sorted(path for layer in layers for path in (home / layer).rglob("*.py")):
         found.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
     return found.hexdigest()[:8]
 

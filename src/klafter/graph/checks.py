@@ -228,8 +228,11 @@ def _as_column(values: list[Any]) -> np.ndarray:
 
 
 def _alike_in_length(words: list[str]) -> bool:
-    """Whether an array of one width for all would be little larger than the words: one long name would widen all."""
-    return len(words) * max(map(len, words)) <= WASTED + 8 * sum(map(len, words))
+    """Whether an array of one width for all keeps the words, which it fills up with zeros, and is little larger than
+    they are: one long name would widen all."""
+    return not any(word.endswith("\0") for word in words) and len(words) * max(map(len, words)) <= WASTED + 8 * sum(
+        map(len, words)
+    )
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import os
@@ -67,6 +66,11 @@ def write_graph(
     raw : bool
         Cells of `.csv` and `.tsv` stay as they are. By default text that a spreadsheet would run as a formula, because
         it begins with =, +, -, @ or a tab, gets an apostrophe in front.
+
+    Raises
+    ------
+    ValueError
+        Where the file would give a name back as another: control characters, and in a table of links blanks around it.
 
     Examples
     --------
@@ -137,9 +141,8 @@ def _plain(value: object, shape: Shape) -> bool | int | float | str:
 def _printable(text: str, shape: Shape) -> str:
     """Text, refused where a file of this kind would give it back as another."""
     if found := _LOST["rows" if shape.suffix in (".csv", ".tsv") else "xml"].search(text):
-        shown = repr(text) if len(text) <= LONG else f"{text[:LONG]!r}..."
         raise ValueError(
-            f"{shown} has the control character {found[0]!r}, which a {shape.suffix} file cannot keep. "
+            f"{_shown(text)} has the control character {found[0]!r}, which a {shape.suffix} file cannot keep. "
             "Write .json, or rename the node."
         )
     return text
@@ -165,8 +168,10 @@ def _write_json(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], 
 def _write_rows(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], shape: Shape) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     try:
-        rows = csv.writer(text, delimiter="\t" if shape.suffix == ".tsv" else ",", lineterminator="\n")
-        rows.writerows([_cell(value, shape) for value in row] for row in _rows(graph, groups, names))
+        delimiter = "\t" if shape.suffix == ".tsv" else ","
+        for row in _rows(graph, groups, names):
+            cells = [_quoted(_cell(value, shape, groups is None), delimiter) for value in row]
+            text.write(f"{delimiter.join(cells)}\n")
     finally:
         text.detach()  # the file stays open
 
@@ -183,11 +188,33 @@ def _rows(graph: Graph, groups: Groups, names: list[str]) -> Iterator[Sequence[o
             yield graph.label(i), "", *([""] if names else [])
 
 
-def _cell(value: object, shape: Shape) -> str:
-    """A cell that no spreadsheet takes for a formula: text that looks like one begins with an apostrophe."""
+def _cell(value: object, shape: Shape, is_link: bool) -> str:
+    """A cell that no spreadsheet takes for a formula: text that looks like one begins with an apostrophe.
+
+    Readers of links drop the blanks around a name.
+    """
     text = _printable(str(value), shape)
-    harmless = shape.raw or not text.startswith(FORMULA) or _NUMBER.fullmatch(text)
-    return text if harmless else f"'{text}"
+    is_formula = text.lstrip("'").startswith(FORMULA) and not _NUMBER.fullmatch(text)
+    text = f"'{text}" if is_formula and not shape.raw else text
+    if is_link and text != text.strip():
+        rule = f"begins or ends with a blank, which readers of {shape.suffix} files drop"
+        raise ValueError(f"{_shown(text)} {rule}. Write .json, or rename the node.")
+    if is_link and not text:
+        raise ValueError(
+            f"A node has an empty name, which a {shape.suffix} file cannot tell from none. Write .json, or name it."
+        )
+    return text
+
+
+def _quoted(cell: str, delimiter: str) -> str:
+    """A cell in quotation marks where it holds a mark, an end, or would begin a remark."""
+    plain = delimiter not in cell and '"' not in cell and "\n" not in cell and cell[:1] not in ("#", "%")
+    return cell if plain else '"' + cell.replace('"', '""') + '"'
+
+
+def _shown(text: str) -> str:
+    """Text as a sentence shows it."""
+    return repr(text) if len(text) <= LONG else f"{text[:LONG]!r}..."
 
 
 _WRITERS: dict[str, Callable[[Graph, BinaryIO, Groups, list[str], Shape], None]] = {

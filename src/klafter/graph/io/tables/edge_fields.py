@@ -10,6 +10,7 @@ import numpy as np
 
 from klafter.graph.io.errors import misread, quote
 from klafter.graph.io.files import decode
+from klafter.graph.io.tables.folded import numbered, unfolded
 from klafter.graph.io.tables.table_layout import Layout, cut_row, is_comment, is_empty
 from klafter.graph.io.tables.values import is_comma_number, is_number, to_number
 from klafter.graph.io.tables.words import Words, as_words, number_words
@@ -97,7 +98,7 @@ def _quoted(data: bytes, block: Block, layout: Layout) -> Words:
             # a mark that nobody closed swallows the lines after it
             if rows.line_num != count or (row and len(row) != layout.columns):
                 explain(block, layout)
-            fields.extend(field.strip().encode(block.encoding) for field in row)
+            fields.extend(unfolded(field.strip()).encode(block.encoding) for field in row)
     except csv.Error:
         explain(block, layout)
     return as_words(fields)
@@ -143,7 +144,7 @@ def weights(fields: Words, block: Block, layout: Layout) -> np.ndarray:
 def explain(block: Block, layout: Layout) -> NoReturn:
     """Say what is wrong with the first bad line of a block."""
     has_header = block.line == 1 and bool(layout.names)
-    for line, text in enumerate(decode(block.data, block.encoding).split("\n"), block.line):
+    for line, text in numbered(decode(block.data, block.encoding).split("\n"), block.line):
         if is_empty(text) or is_comment(text):
             continue
         if has_header:

@@ -17,6 +17,7 @@ from klafter.graph.io.files import ReadOptions, decode, refuse_wide
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.edge_fields import Block, cut_block, weights, with_two_ends
 from klafter.graph.io.tables.ends import refuse_measurements
+from klafter.graph.io.tables.folded import folded, with_ends_of_fields
 from klafter.graph.io.tables.matrix_layout import MatrixLayout, find_matrix
 from klafter.graph.io.tables.plain_pairs import is_lined_up, number_plain_words, plain_pairs, plain_words
 from klafter.graph.io.tables.table_layout import (
@@ -155,7 +156,7 @@ def _refuse_second_header(table: Opened, edges: Edges, names: list[bytes] | np.n
 def _blocks(stream: BinaryIO, encoding: str) -> Iterator[Block]:
     line = 1
     while data := stream.read(BLOCK):
-        data += stream.readline()
+        data = with_ends_of_fields(data + stream.readline(), stream)
         if line == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
             refuse_wide(data, encoding)
@@ -166,7 +167,8 @@ def _blocks(stream: BinaryIO, encoding: str) -> Iterator[Block]:
             raise misread("binary data", "a list of links is text", "check the file and its suffix", at)
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        yield Block(data if data.endswith(b"\n") else data + b"\n", line, encoding)
+        data = data if data.endswith(b"\n") else data + b"\n"
+        yield Block(folded(data) if b'"' in data else data, line, encoding)
         line += data.count(b"\n")
 
 

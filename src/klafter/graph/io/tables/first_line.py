@@ -26,7 +26,8 @@ class FirstLine(NamedTuple):
 def detect_header(rows: Rows, occurs: Callable[[str], int] | None = None) -> FirstLine:
     """Whether line 1 of a table of links names the columns.
 
-    In this order: numbers, and names that stand below again as ends of links or are built alike, make it a link;
+    In this order: numbers make it a link; known names of columns, one of them above numbers behind the ends of links,
+    a header; names that stand below again as ends of links or are built alike, a link;
     known names of columns, and words above columns of numbers or dates, make it a header; so do words that never
     stand again where all other lines share names, or a few hang together. Otherwise it is a link.
 
@@ -48,6 +49,8 @@ def detect_header(rows: Rows, occurs: Callable[[str], int] | None = None) -> Fir
         return FirstLine(known != "", known or "there is no other line")
     if any(is_value(field) for field in first):
         return FirstLine(False, "it holds numbers")
+    if known and _above_values(["", "", *first[2:]], others):
+        return FirstLine(True, known)
     below = Counter(field for row in others if list(row) != list(first) for field in row[:2])
     again = next((field for field in first[:2] if field in below), None)
     if again is not None:

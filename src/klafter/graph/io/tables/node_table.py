@@ -13,6 +13,7 @@ from klafter.graph.io.files import ReadOptions, decode, read_text
 from klafter.graph.io.names import integers, plain_labels
 from klafter.graph.io.tables.column_names import role
 from klafter.graph.io.tables.first_line import detect_node_header
+from klafter.graph.io.tables.folded import folded, numbered
 from klafter.graph.io.tables.sheets import is_sheet, read_sheet
 from klafter.graph.io.tables.table_layout import cut, find_delimiter, is_comment, without_tail
 from klafter.graph.io.tables.values import is_comma_number, is_number, to_number
@@ -76,27 +77,27 @@ def _text(path: Path, encoding: str | None) -> tuple[str, list[str]]:
 def _rows(path: Path, encoding: str | None, header: bool | None) -> tuple[list[str], list[list[str]], tuple[str, ...]]:
     """Names of the columns, the fields of every line, and what has to be said."""
     text, notes = _text(path, encoding)
-    lines = text.splitlines()
-    numbered = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and not is_comment(line)]
-    if not numbered:
+    lines = folded(text.encode()).decode().splitlines() if '"' in text else text.splitlines()
+    rest = [(k, line) for k, line in numbered(lines) if line.strip() and not is_comment(line)]
+    if not rest:
         raise misread("only comments", "a table of nodes has a line for each", "check the file")
-    delimiter = "," if is_sheet(path) else find_delimiter([line for _, line in numbered[:200]])
-    rows = [cut(line, delimiter) for _, line in numbered]
+    delimiter = "," if is_sheet(path) else find_delimiter([line for _, line in rest[:200]])
+    rows = [cut(line, delimiter) for _, line in rest]
     if len(set(map(len, rows))) > 1 or not any(row[-1] for row in rows):
         bare = [without_tail(row) for row in rows]
         rows = bare if len(set(map(len, bare))) == 1 else rows
     names = _remark_names(lines, delimiter, len(rows[0]))
     if names is None:
-        line, first = numbered[0]
+        line, first = rest[0]
         is_header, reason = detect_node_header(rows[:1000]) if header is None else (header, "as stated")
         taken = "names the columns" if is_header else "is a node"
         cure = "" if reason == "as stated" else f"; pass nodes_header={not is_header} if not"
         notes.append(f"{path.name}, line {line}, {quote(first.strip())}, {taken} ({reason}){cure}.")
         if is_header:
             names = [name or ("node" if k == 0 else f"column{k}") for k, name in enumerate(rows.pop(0))]
-            numbered.pop(0)
+            rest.pop(0)
     names = names or ["node", *(f"column{k}" for k in range(1, len(rows[0] if rows else [])))]
-    for (line, text), row in zip(numbered, rows):
+    for (line, text), row in zip(rest, rows):
         if len(row) != len(names):
             found, rule = f"{len(row)} columns in {quote(text)}", f"the others have {len(names)}"
             raise misread(found, rule, "correct the line", line)

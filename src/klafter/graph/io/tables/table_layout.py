@@ -12,6 +12,7 @@ from typing import NamedTuple
 from klafter.graph.io.errors import quote
 from klafter.graph.io.tables.ends import find_ends
 from klafter.graph.io.tables.first_line import FirstLine, detect_header
+from klafter.graph.io.tables.folded import unfolded
 from klafter.graph.io.tables.values import find_decimal, is_comma_number, is_number
 from klafter.graph.io.tables.weight_column import NEIGHBOURS, answers, column_of, find_weights, unused_numbers
 
@@ -109,6 +110,7 @@ def cut(line: str, delimiter: str | None) -> list[str]:
     if '"' in line:
         with suppress(csv.Error):
             fields = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+            return [unfolded(field.strip()) for field in fields]
     return [field.strip() for field in fields]
 
 
