@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import threading
+import time
 from concurrent.futures import CancelledError
 from functools import partial
 from types import SimpleNamespace
@@ -402,6 +403,19 @@ def test_a_worker_that_dies_changes_nothing(planted, alone, delay):
         assert killed
     assert model.objective_ == alone.objective_
     assert (model.memberships_ != alone.memberships_).nnz == 0
+
+
+def test_work_that_no_worker_begins_is_not_waited_for_for_ever(monkeypatch):
+    """Dask pauses a worker that has little memory left, and may never wake it; its tasks count as being processed."""
+    monkeypatch.setattr(retries, "STALL", 0.5)
+    monkeypatch.setattr(retries, "PATIENCE", 1.5)
+    with client_of(n_workers=1, processes=False) as client:
+        held = client.submit(abs, -1, pure=False, workers=["tcp://127.0.0.1:9"])
+        monkeypatch.setattr(client, "processing", lambda: {"a paused worker": [held.key]})
+        long = client.submit(time.sleep, 2.5)
+        assert retries.some_done([long], client, all_of_them=True) == {long}  # who computes is waited for
+        with pytest.raises(CancelledError, match="No worker computed anything"):
+            retries.some_done([held], client, all_of_them=True)
 
 
 def test_results_that_went_with_their_worker_are_not_waited_for_for_ever(monkeypatch):

@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from klafter.models import NetworkModel
 
 PREFIX = "dataset:"
+MOST_TEXT = 100_000_000  # characters of pairs on stdin
 
 
 def load_graph(name: str, directed: bool | None = None, read: list[str] | None = None, **options) -> Graph:
     """A graph from a file, or a data set when there is no such file; `read` has more options, as NAME=VALUE."""
     options = {"directed": directed, **options, **check_reading(parse_settings(read or [], "--read"))}
     directed = options.pop("directed")
-    if Path(name).is_dir():
-        raise Mistake(f"{name} is a folder; name a file of links.")
-    if Path(name).exists() and not name.startswith(PREFIX):
+    if not name.startswith(PREFIX):
+        check_readable(name)
+    if name and Path(name).exists() and not name.startswith(PREFIX):
         from klafter.graph import read_graph
 
         return read_graph(name, directed=directed, **options)
@@ -44,6 +45,14 @@ def load_graph(name: str, directed: bool | None = None, read: list[str] | None =
     if directed is None or directed == graph.directed:
         return graph
     return graph.replace(directed=True) if directed else graph.symmetrize()
+
+
+def check_readable(name: str, what: str = "a file of links") -> None:
+    """Refuse by name what is there but is no file; what is not there may be the name of a data set."""
+    from klafter.graph.places import no_file
+
+    if name and (found := no_file(name)):
+        raise Mistake(f"{name} is {found}; name {what}.")
 
 
 def no_such_file(name: str, datasets: Iterable[str] = ()) -> Mistake:
@@ -154,10 +163,12 @@ def _elsewhere(model: Any) -> str | None:
 def find_pairs(graph: Graph, words: list[str]) -> list[tuple]:
     """The pairs that arguments mean: a file, - for stdin, nodes two by two, or "a b" in each argument."""
     if len(words) == 1 and words[0] == "-":
-        return read_pairs(graph, sys.stdin.read().splitlines(), "stdin")
+        return read_pairs(graph, _stdin_lines(), "stdin")
     if len(words) == 1 and Path(words[0]).is_file():
         return read_pairs(graph, text_lines(Path(words[0])), words[0])
     nodes = [_is_node(graph, word) for word in words]
+    if len(words) == 1 and not nodes[0]:
+        check_readable(words[0], "a file of pairs, or two nodes")
     # each argument is a pair, unless some are nodes, or look like misspelt ones
     if len(words) == 1 or (not any(nodes) and all(any(mark in word for mark in " ,;\t") for word in words)):
         return [find_pair(graph, _two_nodes(graph, word)) for word in words]
@@ -203,8 +214,18 @@ def _is_node(graph: Graph, name: str) -> bool:
     return True
 
 
+def _stdin_lines() -> list[str]:
+    text = sys.stdin.read(MOST_TEXT)
+    if len(text) == MOST_TEXT:
+        raise Mistake(f"stdin goes on for more than {MOST_TEXT:,} characters; write fewer pairs at a time.")
+    return text.splitlines()
+
+
 def text_lines(path: Path) -> list[str]:
     """The lines of a file of text: UTF-8, UTF-16 with its mark, or else as Windows writes it."""
+    if not path.exists() and not path.is_symlink():
+        raise no_such_file(str(path))
+    check_readable(str(path), "a file of pairs")
     data = path.read_bytes()
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace").splitlines()

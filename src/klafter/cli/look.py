@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from klafter.cli import completion
-from klafter.cli.inputs import check_reading, no_such_file, parse_settings
+from klafter.cli.inputs import check_readable, check_reading, no_such_file, parse_settings
 from klafter.cli.reading import Reading, with_reading
 from klafter.cli.screen import Column, Json, counted, print_json, say, show_table
-from klafter.cli.sentences import Mistake, in_shell_words
+from klafter.cli.sentences import in_shell_words
 
 
 @with_reading
@@ -31,10 +31,9 @@ def look(
 
     `klafter look survey.xlsx --sheet advice --nodes auto --json`
     """
-    if not Path(file).exists():
+    check_readable(file)
+    if not file or not Path(file).exists():
         raise no_such_file(file)
-    if Path(file).is_dir():
-        raise Mistake(f"{file} is a folder; name a file of links.")
     from klafter.cli.facts import describe_graph
     from klafter.graph.io.look import look as look_at
 

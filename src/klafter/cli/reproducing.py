@@ -40,13 +40,15 @@ def reproduce(
     `klafter reproduce --document reproduction.md --jobs -1`
     """
     from klafter.evaluation import reproduce as paper
+    from klafter.graph.places import no_file
 
     if part not in PARTS:
         raise Mistake(
             f"There is no part {part!r} of the paper here; choose one of {', '.join(PARTS)}.{did_you_mean(part, PARTS)}"
         )
-    if results.exists() and not results.is_dir():
-        raise Mistake(f"{results} is a file; name a folder for the results.")
+    for folder, what in ((results, "the results"), (data, "the data files")):
+        if folder is not None and (found := no_file(folder)) not in ("", "a folder"):
+            raise Mistake(f"{folder} is {found or 'a file'}; name a folder for {what}.")
     if document is not None:
         check_output(document)
     results.mkdir(parents=True, exist_ok=True)

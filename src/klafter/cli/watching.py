@@ -13,13 +13,15 @@ from typing import Annotated, Any, NamedTuple, TextIO
 
 import typer
 
-from klafter.cli.inputs import check_output, load_model
+from klafter.cli.inputs import check_output, check_readable, load_model
 from klafter.cli.progress import watched
 from klafter.cli.screen import Quiet, say
 from klafter.cli.sentences import Interrupted, Mistake
 from klafter.models.interrupt import Interrupt
 
 PAUSE = 0.5  # seconds between looks at a file that is followed
+LONGEST = 1 << 20  # characters of a line
+STREAMS = (None, "a pipe", "a device")  # of links: a file, and what has no end
 
 
 class Line(NamedTuple):
@@ -52,9 +54,14 @@ def watch(
 
     `klafter watch links.log -m friends.npz --follow --json`
     """
+    check_readable(str(model), "a model that klafter fit wrote")
     if not model.is_file():
         raise Mistake(f"There is no model {model} to keep up to date; make one with klafter fit GRAPH -o {model}.")
     check_output(model, None if stream == "-" else stream)
+    from klafter.graph.places import no_file
+
+    if stream != "-" and (found := no_file(stream)) not in STREAMS:
+        raise Mistake(f"{stream} is {found}; name a file of links." if found else f"There is no file {stream!r}.")
     fitted: Any = load_model(model)
     if not hasattr(fitted, "partial_fit"):
         raise Mistake(f"{model} is a {type(fitted).__name__}, which cannot be updated; fit a klafter model.")
@@ -80,7 +87,10 @@ def read_lines(lines: TextIO, source: str, follow: bool) -> Iterator[Line | None
     """Links of a stream in order; None where a followed file has no more for now."""
     number, held = 0, ""
     while True:
-        text = lines.readline()
+        text = lines.readline(LONGEST)
+        if len(text) == LONGEST or "\0" in text:
+            found = "binary data" if "\0" in text else f"a line of more than {LONGEST:,} characters"
+            raise Mistake(f"{source}, line {number + 1}: found {found}, but a link is two names; check the file.")
         if not text or (follow and not text.endswith("\n")):
             if not follow:
                 return

@@ -8,6 +8,16 @@ from klafter.datasets.truth import Truth
 from klafter.graph import Graph
 
 CHUNK = 2_000_000  # dyads drawn at a time
+MOST_NODES, MOST_COMMUNITIES = 100_000, 10_000  # where every dyad is drawn
+
+
+def check_size(n: int, k: int, name: str) -> None:
+    """Refuse more than draws of every dyad end with."""
+    for what, value, most in (("n", n, MOST_NODES), ("k", k, MOST_COMMUNITIES)):
+        if not 1 <= value <= most:
+            raise ValueError(
+                f"{name} draws every dyad and needs {what} from 1 to {most:,}; it is {value}. Use make_overlapping."
+            )
 
 
 def draw_memberships(n: int, k: int, many: tuple[int, int], rng) -> sparse.csr_array:

@@ -23,7 +23,9 @@ from klafter.datasets.lfr_weights import fit_weights
 from klafter.datasets.rewiring import Pairs
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
+from klafter.models.checks import check_memory
 
+BYTES = 50.0  # of an end of a link or a membership
 LOST = 0.05  # share of links without a place from which a graph is refused
 
 
@@ -100,6 +102,8 @@ def make_lfr(
     mu_w = mu if mu_w is None else mu_w
     plan = Plan(n, average_degree, max_degree, mu, tau1, tau2, min_community, max_community, on, om, mu_w, beta)
     check_plan(plan)
+    needed = BYTES * (plan.n * average_degree + plan.n_places)
+    check_memory(needed, f"make_lfr of {n:,} nodes", "Ask for fewer nodes, or a lower average_degree or om.")
     rng = np.random.default_rng(random_state)
     degree = draw_degrees(plan, rng)
     places = draw_places(plan, degree, directed, rng)

@@ -16,7 +16,9 @@ from klafter.core.draws import ExposureDraw
 from klafter.datasets.drawing import draw_memberships
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
+from klafter.models.checks import check_memory
 
+BYTES = 100.0  # of a node without links
 AT_ONCE = 4_000_000  # exposures
 
 
@@ -62,6 +64,8 @@ def make_overlapping(
     10
     """
     _check(n, mean_degree, community_size, noise, degree_exponent)
+    needed = n * (BYTES + 16.0 * mean_degree)
+    check_memory(needed, f"make_overlapping of {n:,} nodes", "Ask for fewer nodes, or a lower mean_degree.")
     rng = np.random.default_rng(random_state)
     k = max(1, round(n / community_size))
     z = draw_memberships(n, k, (min(memberships[0], k), min(memberships[1], k)), rng)

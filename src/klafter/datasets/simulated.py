@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.core.draws import LinearDraw
-from klafter.datasets.drawing import draw_graph, draw_memberships
+from klafter.datasets.drawing import check_size, draw_graph, draw_memberships
 from klafter.datasets.truth import Truth
 from klafter.graph import Graph
 
@@ -69,6 +69,7 @@ def make_lfrm(
 
     if family not in FAMILIES:
         raise ValueError(f"make_lfrm needs a family among {', '.join(FAMILIES)}; {family!r} is none of them.")
+    check_size(n, k, "make_lfrm")
     rng = np.random.default_rng(random_state)
     base, strength = CLEAR[family]
     z = draw_memberships(n, k, memberships, rng)
@@ -107,6 +108,7 @@ def make_irm(
     >>> sum(len(block) for block in truth.communities())
     50
     """
+    check_size(n, k, "make_irm")
     rng = np.random.default_rng(random_state)
     z = draw_memberships(n, k, (1, 1), rng)
     truth = Truth(z, LinearDraw(z, _mirrored(rng.beta(a, b, (k, k)), directed)), "probability")
@@ -148,6 +150,7 @@ def make_mmsb(
     >>> bool(np.allclose(truth.parameters.memberships.sum(axis=1), 1))
     True
     """
+    check_size(n, k, "make_mmsb")
     rng = np.random.default_rng(random_state)
     shares = rng.dirichlet(np.full(k, alpha), n)
     eta = np.full((k, k), between) + (within - between) * np.eye(k)
@@ -192,6 +195,7 @@ def make_epm(
     >>> truth.response
     'exposure'
     """
+    check_size(n, k, "make_epm")
     rng = np.random.default_rng(random_state)
     phi = rng.gamma(shape, size=(n, k))
     inside = between + (1 - between) * np.eye(k)

@@ -21,6 +21,7 @@ import numpy as np
 from klafter.graph import Graph, split_dyads
 from klafter.graph.splits import MAX_NONLINKS, Held, hide_units
 from klafter.graph.units import keep_nodes_linked, link_units, random_nonlinks
+from klafter.models.checks import MOST_RUNS
 
 PROTOCOL_NAMES = {
     "clean": "clean protocol",
@@ -99,8 +100,8 @@ def check_protocol(protocol: str, splits: int | Sequence) -> None:
             f'protocol="given" needs splits=[(train, held), ...], and only it does; protocol is {protocol!r}, '
             f"splits {'a sequence' if given else splits}."
         )
-    if not (len(splits) if given else splits >= 1):  # type: ignore[arg-type,operator]
-        raise ValueError(f"compare needs at least one split; splits is {splits}.")
+    if not (len(splits) if given else 1 <= splits <= MOST_RUNS):  # type: ignore[arg-type,operator]
+        raise ValueError(f"compare needs at least one split and at most {MOST_RUNS:,}; splits is {splits}.")
 
 
 def degree_corrected_auc(degrees: np.ndarray, pairs: np.ndarray, values: np.ndarray, scores: np.ndarray) -> float:

@@ -20,7 +20,7 @@ from klafter.graph.graph import Graph
 from klafter.graph.units import keep_nodes_linked, link_units, look_up, random_nonlinks, unit_pairs
 
 PROTOCOLS = ("clean", "entries")
-MAX_NONLINKS = 3_000_000
+MAX_NONLINKS, MOST_FOLDS = 3_000_000, 10_000
 NO_VALUES = object()  # scikit-learn passes y=None, callers who have a graph pass nothing
 Seed = int | np.random.Generator | np.random.RandomState | None
 
@@ -154,8 +154,9 @@ class DyadKFold:
         train, held
             A Graph and a ``Held``; of pairs two arrays of their numbers.
         """
-        if not isinstance(self.n_splits, Integral) or self.n_splits < 2:
-            raise ValueError(f"DyadKFold needs n_splits to be a whole number, 2 or more; this is {self.n_splits!r}.")
+        if not isinstance(self.n_splits, Integral) or not 2 <= self.n_splits <= MOST_FOLDS:
+            rule = f"a whole number, 2 or more and at most {MOST_FOLDS:,}"
+            raise ValueError(f"DyadKFold needs n_splits to be {rule}; this is {self.n_splits!r}.")
         if y is None:
             raise ValueError(
                 "DyadKFold as the cv of scikit-learn needs pairs and their link values; y is None. Use pairs, values = "

@@ -21,6 +21,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from klafter.graph.places import kind_of
+
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
@@ -28,13 +30,6 @@ except ImportError:  # Windows has no such locks
 
 PREFIX, SUFFIX = ".klafter-", ".part"
 STALE = 86_400.0  # seconds after which a leftover is taken where there are no locks
-KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
 CURES = {
     errno.ENOSPC: "the disk is full. Free some space, or choose another place",
     errno.EDQUOT: "your quota of disk space is used up. Free some space, or choose another place",
@@ -122,7 +117,7 @@ def check_place(path: str | os.PathLike[str]) -> tuple[Path, int | None]:
     except OSError as error:
         raise _sentence(path, error) from error
     if found is not None and not stat.S_ISREG(found.st_mode):
-        kind = next((name for test, name in KINDS if test(found.st_mode)), "no ordinary file")
+        kind = kind_of(found.st_mode)
         cure = "name a file in it" if kind == "a folder" else "name an ordinary file"
         raise (IsADirectoryError if kind == "a folder" else OSError)(f"{path} is {kind}; {cure}.")
     if not target.parent.is_dir():

@@ -10,6 +10,7 @@ import numpy as np
 
 SOURCES = (type(None), np.random.RandomState, np.random.Generator, type(np.random))  # of seeds; the last as in sklearn
 LEAST_SCALE, MOST_SCALE = 1e-6, 1e6
+MOST, MOST_RUNS = 1_000_000, 10_000  # that anybody counts to; of whole fits, chains and starts
 
 
 def _refuse(model: object, name: str, rule: str) -> NoReturn:
@@ -23,13 +24,15 @@ def check_choice(model: object, name: str, choices: Collection[Any]) -> None:
         _refuse(model, name, "one of " + ", ".join(repr(choice) for choice in choices))
 
 
-def check_integer(model: object, name: str, low: int, *, optional: bool = False, or_else: str = "None") -> None:
+def check_integer(
+    model: object, name: str, low: int, high: int = MOST, *, optional: bool = False, or_else: str = "None"
+) -> None:
     value = getattr(model, name)
     if value is None and optional:
         return
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         others = f" or {or_else}" if optional or or_else != "None" else ""
-        _refuse(model, name, f"a whole number of at least {low}{others}")
+        _refuse(model, name, f"a whole number of at least {low} and at most {high:,}{others}")
 
 
 def check_real(
@@ -83,10 +86,11 @@ def check_nodes(model: object, n_nodes: int) -> None:
         raise ValueError(f"{type(model).__name__} needs at least two nodes; this graph has {n_nodes}. Add nodes.")
 
 
-def check_count(n: Any, name: str) -> int:
+def check_count(n: Any, name: str, high: float = np.inf) -> int:
     """How many are asked for."""
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
-        raise ValueError(f"{name} needs n to be a whole number of at least 0; it is {n!r}.")
+    if isinstance(n, bool) or not isinstance(n, Integral) or not 0 <= int(n) <= high:
+        most = "" if high == np.inf else f" and at most {high:,}"
+        raise ValueError(f"{name} needs n to be a whole number of at least 0{most}; it is {reprlib.repr(n)}.")
     return int(n)
 
 

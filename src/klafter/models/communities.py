@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from klafter.models.checks import check_count
+from klafter.models.checks import MOST_RUNS, check_count
 from klafter.models.interop.exports import Exports
 from klafter.models.results.levels import Level, Packed, at_level, find_level, unpack
 from klafter.models.results.places import Choice, first_choices, places
@@ -204,7 +204,7 @@ class Communities(Exports):
             The F1 of its members with those of its best match in a refit, averaged over refits.
         """
         check_is_fitted(self, "memberships_")
-        n = check_count(n, "stability")
+        n = check_count(n, "stability", MOST_RUNS)
         if not 0 < drop < 1:
             raise ValueError(f"stability needs drop to be a share of the links between 0 and 1; it is {drop!r}.")
         rng = np.random.default_rng(random_state)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from klafter.core.draws import Draw
 from klafter.graph import DyadKFold, Graph
 from klafter.models.base import NetworkModel, Run
-from klafter.models.checks import check_choice
+from klafter.models.checks import MOST_RUNS, check_choice
 from klafter.models.interrupt import Interrupt
 from klafter.models.klafter import KLafter
 from klafter.models.results.publish import Fitted, adopted
@@ -150,8 +150,9 @@ class KLafterCV(NetworkModel):
                 raise ValueError(f"KLafterCV needs {many} to be a list of numbers, such as [0.5]; it is {values!r}.")
         if not self._settings() or not self._settings()[0]:
             raise ValueError("KLafterCV needs at least one setting to try; pass penalties=[0.5], for example.")
-        if not hasattr(self.cv, "split") and not (isinstance(self.cv, (int, np.integer)) and self.cv >= 2):
-            raise ValueError(f"KLafterCV needs cv to be a number of folds from 2, or a splitter; it is {self.cv!r}.")
+        if not hasattr(self.cv, "split") and not (isinstance(self.cv, (int, np.integer)) and 2 <= self.cv <= MOST_RUNS):
+            rule = f"a number of folds from 2 to {MOST_RUNS:,}, or a splitter"
+            raise ValueError(f"KLafterCV needs cv to be {rule}; it is {self.cv!r}.")
         for setting in self._settings():
             clone(self._estimator()).set_params(**setting)._check_parameters(graph)
 

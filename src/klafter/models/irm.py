@@ -9,7 +9,7 @@ import numpy as np
 
 from klafter.core.families import BINARIZE
 from klafter.graph import Graph
-from klafter.models.checks import check_choice, check_integer, check_real
+from klafter.models.checks import MOST_RUNS, check_choice, check_integer, check_real
 from klafter.models.sampler import COUNTS_CURE, Sampler, check_links, check_prior
 from klafter.sampling.irm import IRMEngine
 
@@ -67,7 +67,7 @@ class IRM(Sampler):
         super()._check_parameters(graph)
         check_choice(self, "family", ("bernoulli", "poisson"))
         check_prior(self, "link_prior")
-        check_integer(self, "n_moves", 0)
+        check_integer(self, "n_moves", 0, MOST_RUNS)
         if self.concentration is not None:
             check_real(self, "concentration", low=0.0, strict=True)
         check_links(self, graph, self.family, COUNTS_CURE if self.family == "bernoulli" else BINARIZE)

@@ -13,7 +13,7 @@ from klafter.graph import Graph
 from klafter.graph.pair_columns import pair_columns
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import Run
-from klafter.models.checks import check_choice, check_integer, check_nodes, check_real, check_scale
+from klafter.models.checks import MOST, MOST_RUNS, check_choice, check_integer, check_nodes, check_real, check_scale
 from klafter.models.engines.dense import DenseFit
 from klafter.models.engines.sparse import SparseFit
 from klafter.models.paper import PaperKLafter
@@ -233,9 +233,9 @@ class KLafter(DenseFit, SparseFit):
             check_scale(self, name)
         check_real(self, "degree_prior", low=0.0, strict=True)
         check_real(self, "penalty")
-        for name, least in (("n_init", 1), ("n_smooth", 0)):
+        for name, least, most in (("n_init", 1, MOST_RUNS), ("n_smooth", 0, MOST)):
             if not isinstance(getattr(self, name), str) or getattr(self, name) != "auto":
-                check_integer(self, name, least, or_else='"auto"')
+                check_integer(self, name, least, most, or_else='"auto"')
         check_integer(self, "max_iter", 1)
         check_integer(self, "n_communities", 1, optional=True)
         check_integer(self, "max_communities", 1, optional=True)

@@ -14,7 +14,7 @@ from klafter.core.families import BINARIZE, FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import NetworkModel, Run
-from klafter.models.checks import check_choice, check_integer, check_memory, check_nodes, check_real
+from klafter.models.checks import MOST, MOST_RUNS, check_choice, check_integer, check_memory, check_nodes, check_real
 from klafter.models.costs import announce, workers
 from klafter.models.results.publish import Fitted, from_chains
 from klafter.models.storage.checkpoint import MISSING, Store, run_kept
@@ -202,8 +202,8 @@ class Sampler(Sampled):
 
     def _check_parameters(self, graph: Graph) -> None:
         check_integer(self, "n_burn", 0)
-        for name in ("n_draws", "n_chains", "max_draws"):
-            check_integer(self, name, 1)
+        for name, most in (("n_draws", MOST), ("n_chains", MOST_RUNS), ("max_draws", MOST)):
+            check_integer(self, name, 1, most)
         check_real(self, "structure", low=0.0, or_else="auto")
         check_choice(self, "warm_start", (True, False))
         check_nodes(self, graph.n_nodes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from klafter.graph.archives import RATIO, RATIO_NAME, unpack_limit
 from klafter.graph.io.errors import EncodingError, misencoded, misread
+from klafter.graph.places import no_file
 
 MAX_NODES = 50_000_000
 UNNAMED = 1_000_000  # nodes that may be announced without a word about each
@@ -57,8 +57,6 @@ def opened(path: Path) -> Iterator[BinaryIO]:
                 yield io.BufferedReader(_Bounded(stream, limit), 1 << 20)
     except FileNotFoundError:
         raise misread("no such file", "a graph is read from a file", "check the path") from None
-    except IsADirectoryError:
-        raise misread("a folder", "a graph is read from one file", "name a file in it") from None
     except PermissionError:
         raise misread("no permission", "the file must be readable", "change its mode") from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
@@ -88,10 +86,13 @@ class _Bounded(io.RawIOBase):
 
 def _refuse_endless(path: Path) -> None:
     """Devices and pipes have no end, or none that anybody waits for."""
-    mode = os.stat(path).st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
-        raise misread(kind, "a graph is read from a file", "save the links in one first")
+    found = no_file(path)
+    if found == "a folder":
+        raise misread("a folder", "a graph is read from one file", "name a file in it")
+    if found and found.startswith("a symbolic link"):
+        raise misread(found, "a graph is read from a file", "mend the link, or name a file")
+    if found:
+        raise misread(found, "a graph is read from a file", "save the links in one first")
 
 
 def read_all(path: Path) -> bytes:

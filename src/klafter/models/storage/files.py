@@ -15,6 +15,7 @@ from scipy import sparse
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.graph import Graph
 from klafter.graph.archives import check_compressed, read_arrays
+from klafter.graph.places import no_file
 from klafter.graph.writing import write_file
 from klafter.models.checks import check_running
 from klafter.models.results.names import name_communities
@@ -71,14 +72,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     klafter.models.storage.files.ModelFileError: There is no file nowhere.npz.
     """
     path = Path(path)
-    if not path.is_file():
-        raise ModelFileError(f"There is no file {path}.")
+    data = _content(path)
     try:
-        arrays = read_arrays(path.read_bytes())
+        arrays = read_arrays(data)
         header = json.loads(arrays["header"].tobytes().decode())
         if header["format"] != FORMAT or not isinstance(header["version"], int):
             raise KeyError("format")
-    except (KeyError, ValueError, OSError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a klafter model, or it is damaged. Save the model again.") from error
     if header["version"] > VERSION:
         raise ModelFileError(f"{path} was written by a newer klafter (format {header['version']}). Update klafter.")
@@ -86,6 +86,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         return _rebuild(header, arrays)
     except DAMAGES as error:
         raise ModelFileError(f"{path} is a klafter model, but parts of it are missing or damaged.") from error
+
+
+def _content(path: Path) -> bytes:
+    if (found := no_file(path)) is not None:
+        what = f"{path} is {found}, and a model is read from a file that klafter wrote. Name one."
+        raise ModelFileError(what if found else f"There is no file {path}.")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} could not be read: {error.strerror}. Check that you may read it.") from error
 
 
 def _rebuild(header: Header, arrays: Arrays) -> Any:

@@ -43,10 +43,11 @@ def is_loss(error: Exception) -> bool:
 
 def some_done(futures: list[Any], client: Any, *, all_of_them: bool, needed: list[str] | None = None) -> set[Any]:
     """Futures that are done; an error if nothing is at work on them, as when what they need died with a worker, or if
-    one of the workers that alone may do them is gone."""
+    one of the workers that alone may do them is gone. Nobody waits for ever: after ``PATIENCE`` seconds in which no
+    worker computes, work that is with one counts as lost."""
     from distributed import wait
 
-    waited = 0
+    waited = idle = 0
     while True:
         patience = STALL if needed is None else LOOK
         try:
@@ -58,8 +59,27 @@ def some_done(futures: list[Any], client: Any, *, all_of_them: bool, needed: lis
             waited += patience
             if needed is not None and not set(needed) <= set(client.nthreads()):
                 raise CancelledError("A worker that had shards is gone.") from None
-            if waited >= STALL and not any(client.processing().values()):
+            if waited < STALL:
+                continue
+            if not any(client.processing().values()):
                 raise CancelledError(f"No worker was at work for {STALL} s.") from None
+            idle = 0 if _computes(client) else idle + waited
+            waited = 0
+            if idle >= PATIENCE:
+                raise CancelledError(f"No worker computed anything for {idle} s.") from None
+
+
+def _computes(client: Any) -> bool:
+    """Whether a worker has a task on a thread. One that is paused for want of memory, or waits for what a dead one had,
+    keeps tasks that it never begins; a worker that does not answer does not compute either."""
+
+    async def stacks() -> Any:
+        return await client.scheduler.call_stack(keys=None)
+
+    try:
+        return any(client.sync(stacks, callback_timeout=STALL).values())
+    except (TimeoutError, OSError):
+        return False
 
 
 def gathered(futures: list[Any], client: Any, *, needed: list[str] | None = None) -> list[Any]:
