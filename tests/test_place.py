@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import clone
 
 import klafter as kl
@@ -15,6 +15,7 @@ from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter
 from klafter.prediction.place_kernels import Dyads, Others, place_row
+from klafter.prediction.place_rows import Row, alternatives
 
 N = 60
 
@@ -209,3 +210,48 @@ def test_one_link_that_was_thought_impossible_is_worth_what_it_is_in_a_score():
     assert newcomer.predict_proba(alone).min() < 1e-12
     assert newcomer.log_likelihood(alone, np.ones(28)).min() == np.log(1e-12)
     assert model.score(np.ones((1, 34))) >= np.log(1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_are_averaged_have_their_posterior_probabilities(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 30, 4
+    u = sparse.csr_array(rng.random((n, k)) < 0.3)
+    sender, w = rng.normal(size=n), rng.normal(0, 1.5, (k, k))
+    others = Others(w, u.indptr.astype(np.int64), u.indices.astype(np.int64), -1.0, sender, sender, np.zeros(n))
+    dyads = Dyads(rng.permutation(n)[:25], (rng.random(25) < 0.3).astype(float), 25)
+    law = FAMILIES["bernoulli"].law(1.0)
+    proba, social = place_row(law, dyads, others)
+    weights, rows = alternatives(Row(proba, 0.0, 0.0, flips=True))
+    assert rows.shape == (k + 1, k)
+    assert len({tuple(row) for row in rows.tolist()}) == k + 1
+    wanted = softmax([-posterior(law, dyads, others, row, social) for row in rows])
+    assert weights == pytest.approx(wanted, rel=1e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["dense", "counts", "LFRM"])
+def test_a_probability_averages_over_draws_and_memberships_one_flip_away(name):
+    model = clone(MODELS[name]).fit(planted())
+    placed, wanted = model.place([33], [1, 2, 40]), np.zeros(N)
+    for draw, row in placed.draws:
+        likeliest, z = np.round(row.u), draw.memberships.toarray()
+        for t in range(-1, len(row.u)):
+            there = likeliest.copy()
+            there[t] = 1 - there[t] if t >= 0 else there[t]
+            weight = 1.0 if t < 0 else min(row.u[t], 1 - row.u[t]) / max(row.u[t], 1 - row.u[t])
+            total = 1 + (np.minimum(row.u, 1 - row.u) / np.maximum(row.u, 1 - row.u)).sum()
+            x = draw.offset + z @ draw.affinities @ there + draw.receiver + row.send
+            p = -np.expm1(-np.exp(x)) if name == "counts" else expit(x)
+            wanted += weight / total * p / len(placed.draws)
+    assert placed.predict_proba() == pytest.approx(wanted)
+    assert placed.predict_proba([5, 31]) == pytest.approx(wanted[[5, 31]])
+    assert placed.log_likelihood([5, 31], [0, 0]) == pytest.approx(np.log(1 - wanted[[5, 31]]))
+
+
+def test_a_newcomer_of_whom_nothing_is_known_may_be_a_member():
+    """Twenty nodes in a clique among a hundred: a stranger is linked to one about as often as to be of the clique."""
+    links = np.zeros((100, 100))
+    links[:20, :20] = 1 - np.eye(20)
+    model = KLafter(n_init=1, n_smooth=20, sociality=False, structure=0.0, random_state=0).fit(Graph(links))
+    assert model.communities() == [set(range(20))]
+    assert model.place([]).predict_proba([3])[0] == pytest.approx(0.2, abs=0.03)

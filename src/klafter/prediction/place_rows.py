@@ -40,11 +40,15 @@ class Side(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What one draw says of a newcomer: probabilities, proportions or loadings u, and its sociality."""
+    """What one draw says of a newcomer: probabilities, proportions or loadings u, and its sociality.
+
+    ``flips``: u are probabilities of memberships of 0/1, in which the probability of a link is not linear.
+    """
 
     u: Floats
     send: float
     receive: float
+    flips: bool = False
 
 
 class _Direction(NamedTuple):
@@ -87,7 +91,21 @@ def flipped_row(draw: LinearDraw, law: Law, dyads: Dyads, explained: Floats) -> 
     sender, receiver = (none if side is None else np.asarray(side) for side in (draw.sender, draw.receiver))
     others = Others(np.asarray(draw.affinities), start, which, float(draw.offset), sender, receiver, explained)
     proba, social = place_row(law, dyads, others)
-    return Row(proba, float(social[0]), float(social[1 if dyads.cut < len(dyads.nodes) else 0]))
+    return Row(proba, float(social[0]), float(social[1 if dyads.cut < len(dyads.nodes) else 0]), flips=True)
+
+
+def alternatives(row: Row) -> tuple[Floats, Floats]:
+    """Rows u that predictions average, and their weights: of 0/1 the likeliest, and each that is one flip away.
+
+    Flips have the odds q_k / (1 - q_k) against the likeliest row, so that these are the posterior probabilities of
+    the K + 1 rows among themselves. u in their place would be too sure: e^(q w) is far below 1 - q + q e^w.
+    """
+    if not row.flips:
+        return np.ones(1), row.u[None]
+    likeliest = (row.u > 0.5).astype(float)
+    unlikely = np.minimum(row.u, 1 - row.u)
+    weights = np.append(1.0, unlikely / (1 - unlikely))
+    return weights / weights.sum(), np.vstack([likeliest, np.abs(likeliest - np.eye(len(likeliest)))])
 
 
 def _directions(draw: LinearDraw, sides: list[Side]) -> list[_Direction]:

@@ -16,6 +16,7 @@ from klafter.prediction.place_rows import (
     Exposure,
     Row,
     Side,
+    alternatives,
     as_dyads,
     exposure_row,
     exposure_sums,
@@ -77,8 +78,9 @@ class Placement(NamedTuple):
         rows = np.arange(self.model.graph_.n_nodes) if nodes is None else node_rows(self.model.graph_, nodes)
         response, total = self.model._response(), np.zeros(len(rows))
         for draw, row in self.draws:
-            x = _predictor(draw, row, incoming) + explained(draw, self.columns)
-            total += response.probability(x[rows], self.model.precision_)
+            weights, x = _predictors(draw, row, rows, incoming)
+            x += explained(draw, self.columns)[rows]
+            total += weights @ response.probability(x, self.model.precision_)
         return total / len(self.draws) * (1.0 if self.possible is None else self.possible[rows])
 
     def log_likelihood(self, nodes: Any, values: Any) -> np.ndarray:
@@ -96,8 +98,11 @@ class Placement(NamedTuple):
         """
         rows, density = node_rows(self.model.graph_, nodes), self.model._response().log_density
         y, precision = np.asarray(values, float), self.model.precision_
-        predictors = (_predictor(draw, row, False) + explained(draw, self.columns) for draw, row in self.draws)
-        logs = [density(y, x[rows], precision) for x in predictors]
+        logs = []
+        for draw, row in self.draws:
+            weights, x = _predictors(draw, row, rows, False)
+            each = density(y, x + explained(draw, self.columns)[rows], precision)
+            logs.append(logsumexp(each, axis=0, b=weights[:, None]))
         found = np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
         return np.maximum(found, np.log(LEAST)) if self.model._response().binary else found
 
@@ -304,13 +309,14 @@ def _membership_proba(model: Any, row: np.ndarray) -> tuple[np.ndarray, float]:
     return np.asarray(row[: model.n_communities_]), threshold
 
 
-def _predictor(draw: Draw, row: Row, incoming: bool) -> np.ndarray:
-    """x of the newcomer's dyads with all nodes."""
+def _predictors(draw: Draw, row: Row, nodes: np.ndarray, incoming: bool) -> tuple[np.ndarray, np.ndarray]:
+    """x of the newcomer's dyads with some nodes, (s, m), for each of the rows that count, and their weights."""
+    weights, u = alternatives(row)
     w = draw.affinities.T if incoming else draw.affinities
     if isinstance(draw, ExposureDraw):
-        inside = np.asarray(draw.loadings @ np.asarray(shares(row.u, draw.shared) @ w).ravel()).ravel()
-        other = draw.send if incoming else draw.receive
-        return np.asarray((row.receive if incoming else row.send) * other * (draw.background + inside))
-    x = float(draw.offset) + np.asarray(draw.memberships @ np.asarray(row.u @ w).ravel()).ravel()
+        inside = np.asarray(draw.loadings[nodes] @ np.asarray(shares(row.u, draw.shared) @ w).ravel())
+        other = np.asarray(draw.send if incoming else draw.receive)[nodes]
+        return weights, ((row.receive if incoming else row.send) * other * (draw.background + inside))[None]
+    x = float(draw.offset) + np.asarray(draw.memberships[nodes] @ np.asarray(u @ w).T).T
     side = draw.sender if incoming else draw.receiver
-    return x if side is None else x + side + (row.receive if incoming else row.send)
+    return weights, x if side is None else x + side[nodes] + (row.receive if incoming else row.send)
