@@ -19,7 +19,7 @@ help:
 	@echo "make docs     build the site in docs/_build/html, examples and all"
 	@echo "make bench    the long measurements, saved in benchmarks/results"
 	@echo "make torture  kills, hostile files and odd graphs by the thousand, saved in benchmarks/results"
-	@echo "make minimum  the demo with the lowest versions that pyproject.toml allows"
+	@echo "make minimum  the demo and every kernel with the lowest versions that pyproject.toml allows"
 	@echo "make clean-cache  free the space that compiled kernels take"
 
 install: $(VENV)/.ready
@@ -107,6 +107,7 @@ minimum:
 	.venv-minimum/bin/uv pip install --quiet --python .venv-minimum/bin/python --resolution lowest-direct \
 		--editable ".[report,data,excel,tables,scale]"
 	.venv-minimum/bin/klafter demo
+	.venv-minimum/bin/klafter warmup --quiet
 
 clean-cache:
 	find src tests benchmarks -name '*.nb[ic]' -delete

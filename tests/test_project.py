@@ -33,6 +33,14 @@ def test_conda_needs_what_pip_needs():
     assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in text("conda/recipe.yaml")
 
 
+def test_the_lowest_versions_compile_every_kernel():
+    """The demo needs few of them: Numba 0.60 passed it, and could not compile the sparse engine."""
+    recipe = text("Makefile").partition("\nminimum:\n")[2].partition("\n\n")[0]
+    assert "klafter warmup" in recipe
+    assert "--first" not in recipe
+    assert "make minimum" in text(".github/workflows/test.yml")
+
+
 def test_every_python_that_is_named_is_tested():
     named = [line.split(" :: ")[-1] for line in PROJECT["classifiers"] if re.search(r"Python :: 3\.\d+$", line)]
     tested = re.search(r"python: \[(.*)\]", text(".github/workflows/test.yml"))
