@@ -78,8 +78,8 @@ class Placement(NamedTuple):
         rows = np.arange(self.model.graph_.n_nodes) if nodes is None else node_rows(self.model.graph_, nodes)
         response, total = self.model._response(), np.zeros(len(rows))
         for draw, row in self.draws:
-            weights, x = _predictors(draw, row, rows, incoming)
-            x += explained(draw, self.columns)[rows]
+            weights, x = _predictors(draw, row, incoming)
+            x = (x + explained(draw, self.columns))[:, rows]
             total += weights @ response.probability(x, self.model.precision_)
         return total / len(self.draws) * (1.0 if self.possible is None else self.possible[rows])
 
@@ -100,8 +100,8 @@ class Placement(NamedTuple):
         y, precision = np.asarray(values, float), self.model.precision_
         logs = []
         for draw, row in self.draws:
-            weights, x = _predictors(draw, row, rows, False)
-            each = density(y, x + explained(draw, self.columns)[rows], precision)
+            weights, x = _predictors(draw, row, False)
+            each = density(y, (x + explained(draw, self.columns))[:, rows], precision)
             logs.append(logsumexp(each, axis=0, b=weights[:, None]))
         found = np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
         return np.maximum(found, np.log(LEAST)) if self.model._response().binary else found
@@ -309,14 +309,14 @@ def _membership_proba(model: Any, row: np.ndarray) -> tuple[np.ndarray, float]:
     return np.asarray(row[: model.n_communities_]), threshold
 
 
-def _predictors(draw: Draw, row: Row, nodes: np.ndarray, incoming: bool) -> tuple[np.ndarray, np.ndarray]:
-    """x of the newcomer's dyads with some nodes, (s, m), for each of the rows that count, and their weights."""
+def _predictors(draw: Draw, row: Row, incoming: bool) -> tuple[np.ndarray, np.ndarray]:
+    """x of the newcomer's dyads with all nodes, (s, n), for each of the rows that count, and their weights."""
     weights, u = alternatives(row)
     w = draw.affinities.T if incoming else draw.affinities
     if isinstance(draw, ExposureDraw):
-        inside = np.asarray(draw.loadings[nodes] @ np.asarray(shares(row.u, draw.shared) @ w).ravel())
-        other = np.asarray(draw.send if incoming else draw.receive)[nodes]
-        return weights, ((row.receive if incoming else row.send) * other * (draw.background + inside))[None]
-    x = float(draw.offset) + np.asarray(draw.memberships[nodes] @ np.asarray(u @ w).T).T
+        inside = np.asarray(draw.loadings @ np.asarray(shares(row.u, draw.shared) @ w).ravel()).ravel()
+        other = draw.send if incoming else draw.receive
+        return weights, np.asarray((row.receive if incoming else row.send) * other * (draw.background + inside))[None]
+    x = float(draw.offset) + np.asarray(draw.memberships @ np.asarray(u @ w).T).T
     side = draw.sender if incoming else draw.receiver
-    return weights, x if side is None else x + side[nodes] + (row.receive if incoming else row.send)
+    return weights, x if side is None else x + side + (row.receive if incoming else row.send)
