@@ -21,6 +21,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 import klafter as kl
 from klafter.datasets import fetch_lazega
+from klafter.evaluation.saved import code_digest
 from klafter.graph import Graph
 from klafter.graph.pair_columns import pair_columns
 
@@ -78,7 +79,8 @@ def save(name: str, found: dict[str, object]) -> None:
     """One part of the results, the others as they were."""
     table = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     command = " ".join(["python benchmarks/attributes.py", *sys.argv[1:]])
-    RESULTS.write_text(json.dumps({**table, name: {"command": command, **found}}, indent=1) + "\n")
+    part = {"command": command, "code": code_digest(), **found}
+    RESULTS.write_text(json.dumps({**table, name: part}, indent=1) + "\n")
     print(name, found, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Newcomers placed from half of their links, against a fit that knew them: AUC on the other half.
+"""Newcomers placed from half of their links, against a fit that knew them: AUC and log loss on the other half.
 
     python benchmarks/place.py FILE... [--seeds 3] [--restarts 4] [--timing]
 
@@ -18,10 +18,11 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 
 import klafter as kl
 from klafter.datasets import make_overlapping
+from klafter.evaluation.saved import code_digest
 from klafter.graph import Graph
 
 RESULTS = Path(__file__).parent / "results" / "place.json"
@@ -50,10 +51,12 @@ def measure(graph: Graph, seed: int, restarts: int | str) -> dict[str, float]:
     hidden = np.column_stack([new[i], old[j]])
     a, b = np.triu_indices(len(new), 1)
     whole = clone(model).fit(graph.hide(hidden).hide(np.column_stack([new[a], new[b]])))
-    y = dense[~seen]
+    y, p, q = dense[~seen], np.array(placed)[~seen], whole.predict_proba(hidden)
     return {
-        "place": float(roc_auc_score(y, np.array(placed)[~seen])),
-        "refit": float(roc_auc_score(y, whole.predict_proba(hidden))),
+        "place": float(roc_auc_score(y, p)),
+        "refit": float(roc_auc_score(y, q)),
+        "place log loss": float(log_loss(y, p)),
+        "refit log loss": float(log_loss(y, q)),
         "seconds": seconds,
         "newcomers": len(new),
         "nodes": graph.n_nodes,
@@ -72,10 +75,18 @@ def timing() -> dict[str, float]:
     return {"first_seconds": first, "seconds": (time.process_time() - begun) / 200, "nodes": graph.n_nodes}
 
 
+def summarise(rows: list[dict[str, float]]) -> dict[str, float]:
+    """Means over seeds, and the standard error of what a full fit gains."""
+    gains = [row["refit"] - row["place"] for row in rows]
+    error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0
+    means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    return {**means, "error": error, "seeds": len(rows)}
+
+
 def save(command: str, name: str, found: dict[str, float]) -> None:
     """One line of the results, the others as they were."""
     table = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    table[name] = {"command": command, **found}
+    table[name] = {"command": command, "code": code_digest(), **found}
     RESULTS.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     print(name, found, flush=True)
 
@@ -92,7 +103,7 @@ def main() -> None:
         rows = [measure(graph, seed, options.restarts or "auto") for seed in range(options.seeds)]
         restarts = f" --restarts {options.restarts}" if options.restarts else ""
         command = f"python benchmarks/place.py {path.name} --seeds {options.seeds}{restarts}"
-        save(command, path.name, {name: float(np.mean([row[name] for row in rows])) for name in rows[0]})
+        save(command, path.name, summarise(rows))
     if options.timing:
         save("python benchmarks/place.py --timing", "timing", timing())
 

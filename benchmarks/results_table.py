@@ -13,6 +13,8 @@ import json
 import re
 from pathlib import Path
 
+import node_tables
+
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 LARGE = 1_000_000  # nodes from which memory is that of the graph
@@ -420,7 +422,17 @@ def by_size(saved) -> list[str]:
     return lines
 
 
+def records(make):
+    """A table of measurements that can be resumed, from their file."""
+    return lambda saved: make(saved["records"])
+
+
 TABLES = {
+    "two_mode": of("two_mode.json")(records(node_tables.two_mode)),
+    "two_mode_memory": of("two_mode.json")(records(node_tables.memory)),
+    "place": of("place.json")(node_tables.place),
+    "attributes": of("attributes.json")(node_tables.attributes),
+    "planted_attributes": of("attributes.json")(node_tables.planted_attributes),
     "by_size": by_size,
     "torture": torture,
     "features": features,
@@ -439,6 +451,7 @@ TABLES = {
 PAGES = (
     "README.md",
     *(f"docs/{name}.md" for name in ("results", "scale", "comparison", "reliability", "score", "speed")),
+    *(f"docs/{name}.md" for name in ("two_mode", "attributes", "api")),
     "paper/paper.md",
 )
 

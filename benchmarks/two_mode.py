@@ -1,6 +1,7 @@
 """Two-mode networks: what it is worth that a model knows which pairs are possible, and what memory they take.
 
     python benchmarks/two_mode.py               six networks, three splits; it can be resumed
+    python benchmarks/two_mode.py --seeds 30 --only NETWORK...   more splits of some of them
     python benchmarks/two_mode.py --memory 100000   so many nodes of each kind, ten links each
     python benchmarks/two_mode.py --table       what has been measured, as docs/two_mode.md has it
 
@@ -19,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from corpus import read
+from node_tables import WEBS, two_mode
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from sklearn.metrics import roc_auc_score
@@ -29,14 +31,6 @@ from klafter.evaluation.saved import Saved, code_digest
 from klafter.graph import Graph, split_dyads
 
 RUNS = Path(__file__).parent / "results" / "two_mode.json"
-NETWORKS = {
-    "southern_women": "women and events",
-    "3_arroyo_plant_pollinator_web_elevation_3": "plants and pollinators, Andes",
-    "23_bluthgen_plant_ant_web_bluthgen_plant_ant_web": "plants and ants, Borneo",
-    "40_elberling_olesen_plant_pollinator_web_elberli": "plants and pollinators, Lapland",
-    "261_norwegian_board_of_directors_net2mode_2003_1": "boards and directors 2003",
-    "353_norwegian_board_of_directors_net2mode_2011_0": "boards and directors 2011",
-}
 
 
 def colours(graph: Graph) -> np.ndarray:
@@ -107,32 +101,11 @@ def memory(saved: Saved, side: int, per_node: int = 10) -> None:
     print(record)
 
 
-def table(saved: Saved) -> str:
-    """Means over splits, and the paired difference."""
-    head = ["network", "nodes", "possible pairs: kinds known", "not known", "all pairs: kinds known", "not known"]
-    lines = [f"| {' | '.join(head)} | communities |", "|---|---:|---:|---:|---:|---:|---:|"]
-    gaps: dict[str, list[float]] = {"possible pairs": [], "all pairs": []}
-    for name, said in NETWORKS.items():
-        some = [r for r in saved.values() if r.get("network") == name]
-        if not some:
-            continue
-        mean = {k: np.mean([r[k] for r in some]) for k in some[0] if k not in ("network", "split", "code")}
-        for pairs, found in gaps.items():
-            found.append(mean[f"kinds: {pairs}"] - mean[f"no kinds: {pairs}"])
-        cells = [mean[f"{who}: {pairs}"] for pairs in gaps for who in ("kinds", "no kinds")]
-        counts = f"{mean['kinds: communities']:.1f} / {mean['no kinds: communities']:.1f}"
-        lines.append(f"| {said} | {mean['nodes']:.0f} | {' | '.join(f'{c:.3f}' for c in cells)} | {counts} |")
-    lines.append("")
-    for pairs, found in gaps.items():
-        error = np.std(found, ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.nan
-        lines.append(f"Kinds known, minus not known, over {pairs}: {np.mean(found):+.4f} ± {error:.4f}.")
-    return "\n".join(lines)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--most", type=int, default=2_000, help="nodes")
+    parser.add_argument("--only", nargs="+", default=list(WEBS), choices=WEBS, metavar="NETWORK")
     parser.add_argument("--memory", type=int, metavar="NODES")
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
@@ -141,7 +114,7 @@ if __name__ == "__main__":
         memory(runs, given.memory)
     elif not given.table:
         for seed in range(given.seeds):
-            for name in NETWORKS:
+            for name in given.only:
                 if network(name).n_nodes <= given.most:
                     run(name, seed, runs)
-    print(table(runs))
+    print("\n".join(two_mode(runs)))
