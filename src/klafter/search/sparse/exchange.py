@@ -13,7 +13,7 @@ import numpy as np
 from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
 from klafter.search.sparse.affinities import n_off_diagonal, off_diagonal_pairs, partners, touching, without_pairs_of
-from klafter.search.sparse.kernels.exchange import apply_exchange, improve_exchange
+from klafter.search.sparse.kernels.exchange import apply_exchange, improve_either, improve_exchange
 from klafter.search.sparse.kernels.off_diagonal import pairs_between
 from klafter.search.sparse.state import Problem, State, members, n_alive, with_slots
 from klafter.search.sparse.threads import ThreadPool
@@ -21,6 +21,7 @@ from klafter.search.sparse.weights import objective, off_diagonal_price
 from klafter.search.sparse.workspace import Workspace, open_workspace
 
 NOTHING = np.zeros(0, np.int64)
+ROUNDS = SEARCH.sparse.exchange_rounds
 
 
 class Exchange(NamedTuple):
@@ -77,13 +78,31 @@ def propose(
     w,
     pool: ThreadPool,
     *,
-    rounds: int = SEARCH.sparse.exchange_rounds,
+    rounds: int = ROUNDS,
     most_loss: float = np.inf,
 ) -> Exchange:
     """An exchange whose columns and strengths are improved in place; of no gain if a column has less than two nodes."""
     out = np.array(out, np.int64)
     gain = exchange_gain(problem, state, nodes, out, z, w, rounds, own_local(problem, pool), most_loss=most_loss)
-    return Exchange(move, -1.0 if (z.sum(axis=1) < 2).any() else gain, out, nodes, z, w)
+    return Exchange(move, gain if has_two_each(z) else -1.0, out, nodes, z, w)
+
+
+def has_two_each(z: np.ndarray) -> bool:
+    """Whether every column has two nodes or more."""
+    return bool((z.sum(axis=1) >= 2).all())
+
+
+def propose_either(
+    move: str, problem, state, out, nodes, columns: Sequence[tuple[np.ndarray, np.ndarray]], pool: ThreadPool
+) -> list[Exchange]:
+    """Two exchanges of the same communities, for columns and strengths that are improved in place."""
+    ws, out, rounds, (first, second) = open_workspace(problem, state), np.array(out, np.int64), ROUNDS, columns
+    gains = improve_either(ws, nodes, out, *first, *second, rounds, own_local(problem, pool))
+    proposals = []
+    for gain, (z, w) in zip(gains, columns):
+        gain += 0.0 if state.affinities.diagonal else off_diagonal_gain(ws, problem, state, nodes, out, z)
+        proposals.append(Exchange(move, gain if has_two_each(z) else -1.0, out, nodes, z, w))
+    return proposals
 
 
 def exchange_gain(

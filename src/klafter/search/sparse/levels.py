@@ -26,7 +26,8 @@ from scipy.special import gammaln
 from klafter.search.config import SEARCH
 from klafter.search.sparse.affinities import Affinities, as_affinities, is_directed, off_diagonal_pairs
 from klafter.search.sparse.exchange import Exchange, carry_out, off_diagonal_gain, own_local
-from klafter.search.sparse.kernels.exchange import cut_subgraph, subgraph_loss, subgraph_weights
+from klafter.search.sparse.kernels.exchange import subgraph_loss, subgraph_weights
+from klafter.search.sparse.kernels.subgraph import cut_subgraph
 from klafter.search.sparse.score import LOG_2_PI, score
 from klafter.search.sparse.state import Problem, State, copy_state, members, memberships, without_empty
 from klafter.search.sparse.threads import ThreadPool

@@ -11,192 +11,70 @@ is minimised by flips and weight steps.
 import math
 
 import numpy as np
-from numba import types
-from numba.experimental import structref
 
-from klafter.jit.decorators import bare, inner, kernel
-from klafter.jit.structs import define_reference
+from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
-    clear_row_effect,
     expected_count,
-    exposure_factor,
-    hidden_factor,
     holds,
-    is_symmetric,
     join,
     leave,
-    link_change,
     link_mean,
     link_term,
-    pair_affinity,
     price,
 )
+from klafter.search.sparse.kernels.subgraph import (
+    as_bits,
+    cut_subgraph,
+    mean_alone,
+    mean_with,
+    subgraph_pairs,
+    summed_strengths,
+)
 
-SUBGRAPH = (
-    "start", "node",
-    "factor",  # a
-    "base",  # u without the communities given up
-    "base_before",  # u without their strengths, but with their off-diagonal affinities
-    "value",  # y
-    "hidden_start", "hidden_node", "hidden_factor",
-    "free_slots",  # (m,) new communities each node may join
-)  # fmt: skip
-
-
-class SubgraphType(types.StructRef):
-    """The type of subgraphs in kernels."""
-
-
-class Subgraph(structref.StructRefProxy):
-    """Links and hidden dyads among a few nodes, each listed by both ends."""
-
-
-define_reference(Subgraph, SubgraphType, list(SUBGRAPH))
-
-
-@bare
-def add_row_effect_without(ws, i, gone, across, out, into):
-    """The effect of i without communities that are gone; ``across`` their off-diagonal affinities count."""
-    first, both = ws.start[i], not is_symmetric(ws)
-    for m in range(first, first + ws.held[i]):
-        k = ws.member[m]
-        if not gone[k]:
-            out[k] += ws.strength[k]
-            if both:
-                into[k] += ws.strength[k]
-        if not ws.diagonal:
-            for q in range(ws.row_start[k], ws.row_start[k + 1]):
-                if across or not (gone[k] or gone[ws.row_other[q]]):
-                    out[ws.row_other[q]] += ws.off_diagonal[ws.row_place[q]]
-            for q in range(ws.column_start[k], ws.column_start[k + 1]):
-                if both and (across or not (gone[k] or gone[ws.column_other[q]])):
-                    into[ws.column_other[q]] += ws.off_diagonal[ws.column_place[q]]
-
-
-@kernel
-def cut_subgraph(ws, nodes, out, local):
-    """The subgraph of ``nodes`` without communities ``out``, and the columns of these (q, m).
-
-    ``local`` is (n,), -1 everywhere before and after.
-    """
-    start, node, hidden_node, links, hidden = ws.start, ws.node, ws.hidden_node, np.int64(0), np.int64(0)
-    gone, old = np.zeros(len(ws.size), np.bool_), np.zeros((len(out), len(nodes)), np.bool_)
-    free_slots = np.zeros(len(nodes), np.int64)
-    for c in range(len(out)):
-        gone[out[c]] = True
-    for v in range(len(nodes)):
-        i = np.int64(nodes[v])
-        local[i] = v
-        links += start[i + 1] - start[i]
-        hidden += ws.hidden_start[i + 1] - ws.hidden_start[i]
-    near, factor, base, value = np.zeros(links, np.int64), np.empty(links), np.empty(links), np.empty(links)
-    before = base if ws.diagonal else np.empty(links)
-    hidden_near, hidden_a = np.zeros(hidden, np.int64), np.empty(hidden)
-    stop, hidden_stop = np.zeros(len(nodes) + 1, np.int64), np.zeros(len(nodes) + 1, np.int64)
-    as_source = np.zeros(len(ws.size))
-    as_target = as_source if is_symmetric(ws) else np.zeros(len(ws.size))
-    at, hidden_at = 0, 0
-    for v in range(len(nodes)):
-        i = np.int64(nodes[v])
-        free_slots[v] = start[i + 1] - start[i] - ws.held[i]
-        for c in range(len(out)):
-            old[c, v] = holds(ws, i, out[c])
-            free_slots[v] += old[c, v]
-        for across in range(1 if ws.diagonal else 2):
-            add_row_effect_without(ws, i, gone, across == 1, as_source, as_target)
-            at = stop[v]
-            for p in range(start[i], start[i + 1]):
-                j = node[p]
-                if local[j] >= 0:
-                    u = pair_affinity(ws, j, as_source if p < ws.middle[i] else as_target)
-                    if across == 1:
-                        before[at] = u
-                    else:
-                        near[at], value[at] = local[j], ws.value[p]
-                        factor[at] = exposure_factor(ws, i, p)
-                        base[at] = u
-                    at += 1
-            clear_row_effect(ws, i, as_source, as_target)
-        stop[v + 1] = at
-        for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
-            if local[hidden_node[p]] >= 0:
-                hidden_near[hidden_at] = local[hidden_node[p]]
-                hidden_a[hidden_at] = hidden_factor(ws, i, p)
-                hidden_at += 1
-        hidden_stop[v + 1] = hidden_at
-    for v in range(len(nodes)):
-        local[nodes[v]] = -1
-    return Subgraph(stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, free_slots), old
-
-
-@bare
-def subgraph_pairs(ws, nodes, subgraph, z, c):
-    """P_c and the size of column c."""
-    send, receive = ws.send, ws.receive
-    size, send_sum, receive_sum, own, hidden = np.int64(0), 0.0, 0.0, 0.0, 0.0
-    for v in range(len(nodes)):
-        if z[c, v]:
-            size += 1
-            t, r = send[nodes[v]], receive[nodes[v]]
-            send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
-            for p in range(subgraph.hidden_start[v], subgraph.hidden_start[v + 1]):
-                if z[c, subgraph.hidden_node[p]]:
-                    hidden += 0.5 * subgraph.hidden_factor[p]
-    return ws.pair_weight * (send_sum * receive_sum - own) - hidden, size
-
-
-@inner
-def as_bits(z):
-    """The columns of each node as bits of one number, so that those of two nodes are compared at once."""
-    bits = np.zeros(z.shape[1], np.int64)
-    for c in range(z.shape[0]):
-        for v in range(z.shape[1]):
-            bits[v] |= np.int64(z[c, v]) << c
-    return bits
-
-
-@inner
-def summed_strengths(w):
-    """What the new columns add to u of two nodes, by the bits that these have in common."""
-    sums = np.zeros(1 << len(w))
-    for c in range(len(w)):
-        for some in range(1 << c):
-            sums[some | (1 << c)] = sums[some] + w[c]
-    return sums
+LEAST = 1e-150  # from here on two factors of a product do not vanish together
+BLOCK = 16  # factors of a bound multiplied before one logarithm is taken
 
 
 @kernel
 def subgraph_loss(ws, nodes, subgraph, before, z, w):
     """-sum_links h(y, a (u + sum_c w_c z_ic z_jc)) + sum_c [w_c P_c + price(S_c)], u as it is before or after."""
-    base = subgraph.base_before if before else subgraph.base
-    start, node, factor, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.value
-    loss, counts, bits, added = 0.0, ws.counts, as_bits(z), summed_strengths(w)
-    for v in range(len(nodes)):
-        for p in range(start[v], start[v + 1]):
-            if node[p] > v:
-                x = factor[p] * (base[p] + added[bits[v] & bits[node[p]]])
-                loss -= link_term(counts, value[p], x, link_mean(counts, x))
+    loss, bits, added = 0.0, as_bits(z), summed_strengths(w)
     for c in range(len(w)):
         pairs, size = subgraph_pairs(ws, nodes, subgraph, z, c)
         loss += w[c] * pairs + price(ws, size)
-    return loss
+    return loss - subgraph_fit(ws, subgraph, before, bits, added)
+
+
+@bare
+def subgraph_fit(ws, subgraph, before, bits, added):
+    """sum_links h, one logarithm for many."""
+    base = subgraph.base_before if before else subgraph.base
+    start, node, factor, value, counts = subgraph.start, subgraph.node, subgraph.factor, subgraph.value, ws.counts
+    fit, product = 0.0, 1.0
+    for v in range(len(bits)):
+        for p in range(start[v], start[v + 1]):
+            if node[p] <= v:
+                continue
+            both = bits[v] & bits[node[p]]
+            x = factor[p] * (base[p] + added[both])
+            mean = link_mean(counts, x) if before else mean_with(counts, subgraph, p, both, added)
+            if counts or mean < LEAST:
+                fit += link_term(counts, value[p], x, mean)
+                continue
+            fit += x
+            product *= mean
+            if product < LEAST:
+                fit += math.log(product)
+                product = 1.0
+    return fit + math.log(product)
 
 
 @kernel
 def subgraph_weights(ws, nodes, subgraph, z, w):
     """w_c <- sum_{links in c} m_ij w_c / u_ij / P_c."""
-    start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
-    bits, added, counts = as_bits(z), summed_strengths(w), ws.counts
-    credit = np.zeros(len(added))
-    for v in range(len(nodes)):
-        if bits[v] != 0:
-            for p in range(start[v], start[v + 1]):
-                both = bits[v] & bits[node[p]] if node[p] > v else 0
-                if both != 0:
-                    u = added[both] + base[p]
-                    x = factor[p] * u
-                    credit[both] += expected_count(counts, value[p], x, link_mean(counts, x)) / u
+    credit = np.zeros(1 << len(w))
+    add_credit(ws.counts, subgraph, as_bits(z), summed_strengths(w), credit)
     for c in range(len(w)):
         pairs, _ = subgraph_pairs(ws, nodes, subgraph, z, c)
         if pairs > 0.0:
@@ -205,22 +83,38 @@ def subgraph_weights(ws, nodes, subgraph, z, w):
                 if (both >> c) & 1:
                     total += credit[both]
             w[c] *= total / pairs
+    subgraph.turn[0] += 1
+
+
+@bare
+def add_credit(counts, subgraph, bits, added, credit):
+    """sum of m_ij / u_ij over links whose ends have just these columns in common, for all sets of columns."""
+    start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
+    for v in range(len(bits)):
+        if bits[v] != 0:
+            for p in range(start[v], start[v + 1]):
+                both = bits[v] & bits[node[p]] if node[p] > v else 0
+                if both != 0:
+                    u = added[both] + base[p]
+                    mean = mean_with(counts, subgraph, p, both, added)
+                    credit[both] += expected_count(counts, value[p], factor[p] * u, mean) / u
 
 
 @kernel
 def subgraph_flips(ws, nodes, subgraph, z, w):
     """Flip every membership of the subgraph that gains, column by column; returns how many did."""
-    send, receive, counts = ws.send, ws.receive, ws.counts
-    start, node, factor, base, value = subgraph.start, subgraph.node, subgraph.factor, subgraph.base, subgraph.value
-    hidden_start, hidden_node, hidden_a, free_slots = (
-        subgraph.hidden_start,
-        subgraph.hidden_node,
-        subgraph.hidden_factor,
-        subgraph.free_slots,
-    )
-    flips, bits, added = 0, as_bits(z), summed_strengths(w)
+    longest = np.int64(0)
+    for v in range(len(nodes)):
+        longest = max(longest, subgraph.start[v + 1] - subgraph.start[v])
+    return flip_columns(ws, nodes, subgraph, z, w, as_bits(z), summed_strengths(w), np.empty(longest, np.int64))
+
+
+@bare
+def flip_columns(ws, nodes, subgraph, z, w, bits, added, found):
+    send, receive, free_slots, flips = ws.send, ws.receive, subgraph.free_slots, 0
+    hidden_start, hidden_node, hidden_a = subgraph.hidden_start, subgraph.hidden_node, subgraph.hidden_factor
     for c in range(len(w)):
-        size, send_sum, receive_sum, bit = 0, 0.0, 0.0, 1 << c
+        size, send_sum, receive_sum = 0, 0.0, 0.0
         for v in range(len(nodes)):
             if z[c, v]:
                 size += 1
@@ -228,30 +122,94 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
                 receive_sum += receive[nodes[v]]
         for v in range(len(nodes)):
             t, r, inside = send[nodes[v]], receive[nodes[v]], z[c, v]
-            others = size - inside
+            others, back = size - inside, 0.0
             if others < 2 or (not inside and free_slots[v] <= 0):
                 continue
-            gain, back = 0.0, 0.0
-            for p in range(start[v], start[v + 1]):
-                if bits[node[p]] & bit:
-                    a = factor[p]
-                    x = a * (base[p] + added[bits[v] & bits[node[p]]])
-                    step = -a * w[c] if inside else a * w[c]
-                    gain += link_change(counts, value[p], x, link_mean(counts, x), step)
             for p in range(hidden_start[v], hidden_start[v + 1]):
                 if z[c, hidden_node[p]]:
                     back += hidden_a[p]
             pairs = ws.pair_weight * (t * (receive_sum - inside * r) + r * (send_sum - inside * t)) - back
             rest = w[c] * pairs + ws.temperature * math.log((ws.n - others) / others)
-            gain += rest if inside else -rest
+            rest = rest if inside else -rest
+            gain = rest + links_gain(ws.counts, subgraph, v, c, bits, added, ENOUGH - rest, found)
             if gain > ENOUGH:
                 d = -1 if inside else 1
                 z[c, v] = not inside
-                bits[v] ^= bit
+                bits[v] ^= 1 << c
                 free_slots[v] -= d
                 size, send_sum, receive_sum = size + d, send_sum + d * t, receive_sum + d * r
                 flips += 1
     return flips
+
+
+@bare
+def links_gain(counts, subgraph, v, c, bits, added, least, found):
+    """What the flip of z_cv adds to the sum of h over the links of v, or a bound not above ``least``."""
+    node, number = subgraph.node, 0
+    for p in range(subgraph.start[v], subgraph.start[v + 1]):
+        found[number] = p  # without a branch, which would often be taken for the other one
+        number += (bits[node[p]] >> c) & 1
+    if not counts:
+        bound = gain_bound(subgraph, bits[v], 1 << c, bits, added, found[:number])
+        if bound <= least:
+            return bound
+    return exact_gain(counts, subgraph, bits[v], 1 << c, bits, added, found[:number])
+
+
+@inlined
+def mean_bound(x):
+    """1 - e^-x is no larger: its series up to x^5, which is good to 1% up to x = 1.5."""
+    series = x * (1.0 - x * (1 / 2 - x * (1 / 6 - x * (1 / 24 - x / 120))))
+    return series if series < 1.0 else 1.0
+
+
+@inlined
+def inverse_series(x):
+    """s with 1 - e^-x >= s / (1 + s): the series of e^x - 1 up to x^4, which is good to 1% up to x = 2."""
+    return x * (1.0 + x * (1 / 2 + x * (1 / 6 + x / 24)))
+
+
+@bare
+def gain_bound(subgraph, mine, bit, bits, added, links):
+    """The flip of a bit of ``mine`` adds no more over these links; infinity or NaN where that cannot be told."""
+    node, factor, base, total = subgraph.node, subgraph.factor, subgraph.base, 0.0
+    for start in range(0, len(links), BLOCK):
+        above, below = 1.0, 1.0
+        for q in range(start, min(start + BLOCK, len(links))):
+            p = links[q]
+            a, both = factor[p], mine & bits[node[p]]
+            x, there = a * (base[p] + added[both]), a * (base[p] + added[both ^ bit])
+            series = inverse_series(x)
+            total += there - x
+            above *= mean_bound(there) * (1.0 + series)
+            below *= series
+        if above < LEAST:
+            return math.inf
+        total += math.log(above / below)
+    return total
+
+
+@bare
+def exact_gain(counts, subgraph, mine, bit, bits, added, links):
+    """sum of h(y, x) after the flip of a bit of ``mine`` less that before, over these links."""
+    node, factor, base = subgraph.node, subgraph.factor, subgraph.base
+    total, above, below = 0.0, 1.0, 1.0
+    for p in links:
+        a, both = factor[p], mine & bits[node[p]]
+        other, mean = both ^ bit, mean_with(counts, subgraph, p, both, added)
+        after = mean_alone(counts, subgraph, p) if other == 0 else link_mean(counts, a * (base[p] + added[other]))
+        step = a * (added[other] - added[both])
+        if counts or mean < LEAST or after < LEAST:
+            change = math.log(after) - math.log(mean)
+            total += subgraph.value[p] * change if counts else step + change
+            continue
+        total += step
+        above *= after
+        below *= mean
+        if above < LEAST or below < LEAST:
+            total += math.log(above) - math.log(below)
+            above, below = 1.0, 1.0
+    return total + math.log(above / below)
 
 
 @kernel
@@ -263,10 +221,34 @@ def improve_exchange(ws, nodes, out, z, w, rounds, most_loss, local):
     there is no other.
     """
     subgraph, old = cut_subgraph(ws, nodes, out, local)
-    strength = np.empty(len(out))
-    for c in range(len(out)):
-        strength[c] = ws.strength[out[c]]
-    before = subgraph_loss(ws, nodes, subgraph, True, old, strength)
+    before = subgraph_loss(ws, nodes, subgraph, True, old, strengths_of(ws, out))
+    return before - improved_loss(ws, nodes, subgraph, z, w, rounds, before + most_loss)
+
+
+@kernel
+def improve_either(ws, nodes, out, z, w, other_z, other_w, rounds, local):
+    """The same of two sets of columns, each in the place of ``out``; what either gains."""
+    subgraph, old = cut_subgraph(ws, nodes, out, local)
+    before = subgraph_loss(ws, nodes, subgraph, True, old, strengths_of(ws, out))
+    free_slots = subgraph.free_slots.copy()
+    gain = before - improved_loss(ws, nodes, subgraph, z, w, rounds, np.inf)
+    subgraph.free_slots[:] = free_slots
+    subgraph.known[:] = 0
+    return gain, before - improved_loss(ws, nodes, subgraph, other_z, other_w, rounds, np.inf)
+
+
+@inner
+def strengths_of(ws, some):
+    """w_k of some communities."""
+    strength = np.empty(len(some))
+    for c in range(len(some)):
+        strength[c] = ws.strength[some[c]]
+    return strength
+
+
+@inner
+def improved_loss(ws, nodes, subgraph, z, w, rounds, most):
+    """The loss of columns and strengths that were improved in place, of the first round if that is above ``most``."""
     free_slots = subgraph.free_slots
     for c in range(len(w)):
         for v in range(len(nodes)):
@@ -276,11 +258,13 @@ def improve_exchange(ws, nodes, out, z, w, rounds, most_loss, local):
         for _ in range(4 if turn == 0 else 1):
             subgraph_weights(ws, nodes, subgraph, z, w)
         flips = subgraph_flips(ws, nodes, subgraph, z, w)
-        if turn == 0 and before - subgraph_loss(ws, nodes, subgraph, False, z, w) < -most_loss:
-            break
+        if turn == 0 and most < np.inf:
+            loss = subgraph_loss(ws, nodes, subgraph, False, z, w)
+            if loss > most:
+                return loss
         if flips == 0 and turn > 0:
             break
-    return before - subgraph_loss(ws, nodes, subgraph, False, z, w)
+    return subgraph_loss(ws, nodes, subgraph, False, z, w)
 
 
 @kernel

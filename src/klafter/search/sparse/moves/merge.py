@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.search.config import SEARCH
-from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose
+from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose, propose_either
 from klafter.search.sparse.state import Problem, State, changed_since_merge, memberships
 from klafter.search.sparse.threads import ThreadPool
 
@@ -50,8 +50,8 @@ def reassign_proposal(problem: Problem, state: State, inside: Members, group: tu
     z = np.stack([inside.among(nodes, m) for m in others])
     rest = inside.among(nodes, k) & ~z.any(axis=0)
     w = state.strength[out]
-    without = propose("reassign", problem, state, out, nodes, z.copy(), w[:-1].copy(), pool)
-    reduced = propose("reassign", problem, state, out, nodes, np.vstack([z, rest]), w, pool)
+    columns = [(z.copy(), w[:-1].copy()), (np.vstack([z, rest]), w)]
+    without, reduced = propose_either("reassign", problem, state, out, nodes, columns, pool)
     if np.array_equal(reduced.z, np.vstack([z, inside.among(nodes, k)])):
         return without  # the same members: other strengths are for the steps of weights
     return max(without, reduced, key=lambda proposal: proposal.gain)

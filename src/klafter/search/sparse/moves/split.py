@@ -12,8 +12,8 @@ from klafter.search.sparse.exchange import (
     own_local,
     propose,
 )
-from klafter.search.sparse.kernels.exchange import cut_subgraph
 from klafter.search.sparse.kernels.split_vector import second_vector
+from klafter.search.sparse.kernels.subgraph import cut_subgraph
 from klafter.search.sparse.state import Problem, State, changed_since_split
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.workspace import open_workspace
