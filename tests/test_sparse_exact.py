@@ -41,6 +41,16 @@ def best_flip(ws, i):
     return flip_kernels.best_flip(ws, i, flip_scratch(ws))
 
 
+@kernel
+def link_probability(x):
+    return link_kernels.link_probability(x)
+
+
+def test_the_chance_of_a_link_is_exact_from_the_faintest_to_the_surest():
+    for x in [0.0, 1e-300, 1e-9, 0.3, np.nextafter(1.0, 0.0), 1.0, 40.0, np.inf, *np.geomspace(1e-12, 60, 999)]:
+        assert link_probability(x) == pytest.approx(-np.expm1(-x), rel=1e-15, abs=0.0)
+
+
 def random_case(seed, directed, counts, n=14, k=3):
     """A random graph with hidden dyads, and a random state on it."""
     rng = np.random.default_rng(seed)

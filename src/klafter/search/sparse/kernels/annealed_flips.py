@@ -3,7 +3,7 @@
 import math
 
 from klafter.jit.decorators import bare, kernel
-from klafter.search.sparse.kernels.flips import flip_rest, flip_scratch, tally_flips
+from klafter.search.sparse.kernels.flips import flip_rest, flip_scratch, links_gain, tally_flips
 from klafter.search.sparse.kernels.links import flip, mark_row
 
 LEAST = 2  # members that a community keeps: deaths are another move
@@ -23,7 +23,7 @@ def drawn_flip(ws, i, temperature, rng, scratch):
         scratch.seen[k] = False
         inside = scratch.mine[k]
         if ws.size[k] > LEAST if inside else not full:
-            gain = scratch.gain[k] + flip_rest(ws, i, k, inside, scratch.back[k])
+            gain = links_gain(scratch, k) + flip_rest(ws, i, k, inside, scratch.back[k])
             level = gain / temperature - math.log(rng.standard_exponential())
             if level > highest:
                 chosen, highest = k, level

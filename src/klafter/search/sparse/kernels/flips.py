@@ -19,7 +19,6 @@ from klafter.search.sparse.kernels.links import (
     hidden_factor,
     holds,
     is_symmetric,
-    link_change,
     link_mean,
     look_ahead,
     mark_row,
@@ -30,10 +29,11 @@ from klafter.search.sparse.kernels.links import (
 
 FAINT = 1e-3  # a probability below this is left out
 CLIP = 50.0  # of log odds: beyond it exp says 0 or 1
+LEAST, MOST = 1e-150, 1e150  # between them two factors neither vanish nor overflow together
 SCRATCH = (
     "mine", "seen",
     "out", "into",  # effects as source and as target
-    "gain",  # link terms of each flip
+    "gain", "product",  # link terms of each flip, and the factor whose logarithm is still to be added
     "back",  # what hidden dyads give back
     "step",  # what a membership adds to u of one dyad
     "near",  # communities with a step
@@ -59,7 +59,8 @@ def flip_scratch(ws):
     out = np.zeros(size)
     return FlipScratch(
         np.zeros(size, np.bool_), np.zeros(size, np.bool_), out, out if is_symmetric(ws) else np.zeros(size),
-        np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64), np.zeros(size, np.int64),
+        np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
     )  # fmt: skip
 
 
@@ -87,10 +88,30 @@ def take_steps(ws, j, is_target, scratch):
 def touch(scratch, k, n_touched):
     """Remember k; returns how many are."""
     if not scratch.seen[k]:
-        scratch.seen[k], scratch.gain[k], scratch.back[k] = True, 0.0, 0.0
+        scratch.seen[k], scratch.gain[k], scratch.product[k], scratch.back[k] = True, 0.0, 1.0, 0.0
         scratch.touched[n_touched] = k
         return n_touched + 1
     return n_touched
+
+
+@inlined
+def add_change(counts, y, x, mean, step, sign, k, scratch):
+    """Add h(y, x + step) - h(y, x) to the gain of k, or take it back by sign -1: one logarithm for many."""
+    gain, product, ratio = scratch.gain, scratch.product, link_mean(counts, x + step) / mean
+    if counts or not LEAST < ratio < MOST:
+        gain[k] += sign * (y * math.log(ratio) if counts else step + math.log(ratio))
+        return
+    gain[k] += sign * step
+    product[k] *= ratio if sign > 0.0 else 1.0 / ratio
+    if not LEAST < product[k] < MOST:
+        gain[k] += math.log(product[k])
+        product[k] = 1.0
+
+
+@inlined
+def links_gain(scratch, k):
+    """The link terms of the flip of k."""
+    return scratch.gain[k] + math.log(scratch.product[k])
 
 
 @inlined
@@ -98,7 +119,7 @@ def tally_flips(ws, i, scratch):
     """Link terms of the flips of i into its communities and those with an affinity to its neighbours', which are
     marked; returns their number."""
     start, held, member, counts, strength = ws.start, ws.held, ws.member, ws.counts, ws.strength
-    mine, gain, middle = scratch.mine, scratch.gain, ws.middle[i]
+    mine, middle = scratch.mine, ws.middle[i]
     first, stop = start[i], start[i + 1]
     n_touched = 0 if look_ahead(ws, first, stop) >= 0.0 else -1
     mark_row(ws, i, mine)
@@ -117,13 +138,13 @@ def tally_flips(ws, i, scratch):
                 k = member[m]
                 n_touched = touch(scratch, k, n_touched)
                 step = a * strength[k]
-                gain[k] += link_change(counts, ws.value[p], x, mean, -step if mine[k] else step)
+                add_change(counts, ws.value[p], x, mean, -step if mine[k] else step, 1.0, k, scratch)
         else:
             for q in range(take_steps(ws, j, p < middle, scratch)):
                 k = scratch.near[q]
                 n_touched = touch(scratch, k, n_touched)
                 step = a * scratch.step[k]
-                gain[k] += link_change(counts, ws.value[p], x, mean, -step if mine[k] else step)
+                add_change(counts, ws.value[p], x, mean, -step if mine[k] else step, 1.0, k, scratch)
                 scratch.step[k] = 0.0
     clear_row_effect(ws, i, scratch.out, scratch.into)
     tally_hidden(ws, i, scratch)
@@ -199,7 +220,7 @@ def choose_flip(ws, i, n_touched, scratch):
         k = scratch.touched[m]
         inside = scratch.mine[k]
         if not (full and not inside):
-            value = scratch.gain[k] + flip_rest(ws, i, k, inside, scratch.back[k])
+            value = links_gain(scratch, k) + flip_rest(ws, i, k, inside, scratch.back[k])
             if value > best_gain:
                 best, best_gain = k, value
     return best, best_gain
@@ -239,7 +260,7 @@ def flip_again(ws, i, flipped, scratch):
                 for m in range(start[j], start[j] + held[j]):
                     k = member[m]
                     step = -a * strength[k] if mine[k] else a * strength[k]
-                    scratch.gain[k] += sign * link_change(ws.counts, ws.value[p], a * u, mean, step)
+                    add_change(ws.counts, ws.value[p], a * u, mean, step, sign, k, scratch)
         if sign < 0.0:
             mine[flipped] ^= True
 
@@ -296,7 +317,7 @@ def posterior_rows(ws, low, high, which, proba, ends):
             k = scratch.touched[m]
             scratch.seen[k] = False
             inside = scratch.mine[k]
-            value = scratch.gain[k] + flip_rest(ws, i, k, inside, scratch.back[k])
+            value = links_gain(scratch, k) + flip_rest(ws, i, k, inside, scratch.back[k])
             p = 1.0 / (1.0 + math.exp(min(max(value if inside else -value, -CLIP), CLIP)))
             if p > FAINT:
                 which[total], proba[total] = k, p

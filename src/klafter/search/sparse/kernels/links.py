@@ -27,9 +27,20 @@ def at_least(x, low):
 
 
 @inlined
+def link_probability(x):
+    """1 - e^-x = 2 t / (1 + t) with t = tanh(x/2), below 1 by its continued fraction: as exact as expm1, and faster."""
+    if x < 1.0:
+        y = 0.5 * x
+        z = y * y
+        p = y * (135135.0 + z * (17325.0 + z * (378.0 + z)))
+        return 2.0 * p / (p + 135135.0 + z * (62370.0 + z * (3150.0 + 28.0 * z)))
+    return 1.0 - math.exp(-x)
+
+
+@inlined
 def link_mean(counts, x):
     """E[y] at x: P(link) = 1 - e^-x, or x itself for counts."""
-    return at_least(x if counts else -math.expm1(-x), TINY)
+    return at_least(x if counts else link_probability(x), TINY)
 
 
 @inlined
