@@ -13,7 +13,7 @@ from klafter.graph import Graph
 from klafter.graph.pair_columns import pair_columns
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import Run
-from klafter.models.checks import check_choice, check_integer, check_nodes, check_real, check_scale
+from klafter.models.checks import check_choice, check_family, check_integer, check_nodes, check_real, check_scale
 from klafter.models.engines.dense import DenseFit
 from klafter.models.engines.sparse import SparseFit
 from klafter.models.paper import PaperKLafter
@@ -221,7 +221,7 @@ class KLafter(DenseFit, SparseFit):
         return PaperKLafter(penalty=penalty, n_communities=n_communities, **options)
 
     def _check_parameters(self, graph: Graph) -> None:
-        check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
+        check_family(self)
         check_choice(self, "link", ("auto", "logit", "cloglog", "exposure"))
         check_choice(self, "prior", ("auto", "counts", "buffet"))
         for name in ("bridges", "sociality", "warm_start"):
