@@ -137,7 +137,6 @@ def tutorial(take) -> None:
         take(page, "tutorial-communities", of="#communities")
         take(page, "tutorial-team", of=".stage", script=COLOUR)
         take(page, "tutorial-fit", of="#fit", script="document.querySelector('#fit details').open = false")
-        take(page, "tutorial-phone", width=390, height=1250)
 
 
 CHOOSE = """

@@ -156,6 +156,15 @@ def test_predict_takes_several_pairs(folder):
     assert "no node 'bop'" in sentence(run("predict", folder / "m.npz", "ann", "bop"))
 
 
+def test_directed_links_have_a_sender_and_a_receiver(folder, tmp_path):
+    quick = ["--directed", "--restarts", 1, "--smooth", 0, "--quiet", "-o", tmp_path / "d.npz"]
+    assert run("fit", folder / "friends.tsv", *quick).exit_code == 0
+    assert re.search(r"from +to +probability", run("predict", tmp_path / "d.npz", "ann", "bob").stdout)
+    assert "ann to bob: " in run("explain", tmp_path / "d.npz", "ann", "bob").stdout
+    assert re.search(r"node +node +probability", run("predict", folder / "m.npz", "ann", "bob").stdout)
+    assert "ann - bob: " in run("explain", folder / "m.npz", "ann", "bob").stdout
+
+
 def test_misspelt_names_are_suggested(folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert sentence(run("fit", "karat")).endswith("Did you mean karate?")

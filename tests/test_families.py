@@ -1,5 +1,7 @@
 """Losses, their derivatives and responses agree with one another and with scipy's distributions."""
 
+import dataclasses
+
 import numpy as np
 import oracles
 import pytest
@@ -12,6 +14,8 @@ from klafter.core.objective import flip_gains, objective, total
 from klafter.core.problem import copy_state
 from klafter.core.responses import RESPONSES
 from klafter.core.workspace import open_workspace
+from klafter.datasets import load_karate
+from klafter.models import LFRM, KLafter
 from klafter.search.dense.weights import fit_weights
 from klafter.search.dense.weights_kernels import derivatives
 
@@ -23,6 +27,21 @@ def case(name, count, x):
     """A law, a link value it allows, and an x it allows."""
     y = {"poisson": float(count), "gaussian": count - 1.5}.get(name, float(count % 2))
     return FAMILIES[name].law(2.5 if name == "gaussian" else 1.0), y, abs(x) + 0.01 if name == "exposure" else x
+
+
+def test_models_take_a_family_that_was_added(monkeypatch):
+    added = dataclasses.replace(FAMILIES["cloglog"], name="rare")
+    monkeypatch.setitem(FAMILIES, "rare", added)
+    graph, options = load_karate(), {"n_init": 1, "n_smooth": 0, "random_state": 0}
+    model, same = KLafter(family="rare", **options).fit(graph), KLafter(link="cloglog", **options).fit(graph)
+    assert model.objective_ == same.objective_
+    assert model.link_ == "cloglog"
+    assert LFRM(family="rare", n_chains=1, n_burn=2, n_draws=3, random_state=0).fit(graph).n_communities_ >= 0
+    for other in ("cloglog", "exposure"):
+        with pytest.raises(ValueError, match="'gaussian', 'rare'; it is"):
+            KLafter(family=other).fit(graph)
+    with pytest.raises(ValueError, match="takes 0/1 or count links"):
+        KLafter(family="rare", link="exposure").fit(graph)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -67,7 +67,10 @@ def fit(
     ] = None,
     penalty: Annotated[float | None, typer.Option(help="Price of one more community.", rich_help_panel=SEARCH)] = None,
     communities: Annotated[
-        int | None, typer.Option(help="Fix their number instead of learning it.", rich_help_panel=SEARCH)
+        int | None,
+        typer.Option(
+            help="Fix their number; a limit (--set max_communities=4) is searched better.", rich_help_panel=SEARCH
+        ),
     ] = None,
     restarts: Annotated[int | None, typer.Option(help="Starts of the search.", rich_help_panel=SEARCH)] = None,
     smooth: Annotated[int | None, typer.Option(help="Sweeps that predictions average.", rich_help_panel=SEARCH)] = None,

@@ -207,7 +207,8 @@ def predict(
     if not asked:
         say("No pair is hidden in this network." if hidden_only else "Every pair of this network is linked.")
         return
-    columns = [("node", {}), ("node", {}), ("probability", NUMBER), *([("expected value", NUMBER)] if counts else [])]
+    ends: list[Column] = [("from", {}), ("to", {})] if fitted.graph_.directed else [("node", {}), ("node", {})]
+    columns = [*ends, ("probability", NUMBER), *([("expected value", NUMBER)] if counts else [])]
     title = "The likeliest missing links" if top is not None else "Predicted links"
     table = [(*row[:2], *(f"{number:#.4g}" for number in row[2:])) for row in _rows(asked, probabilities, means)]
     show_table(title, columns, table)
@@ -240,16 +241,15 @@ def explain(
         odds = {"probability": found.probability, "log_odds": found.log_odds}
         print_json({"source": first, "target": second, **odds, "link": known, "parts": parts, "totals": found.totals})
         return
-    show_explanation(found, fitted.community_names_)
+    show_explanation(found, fitted.community_names_, "to" if fitted.graph_.directed else "-")
 
 
-def show_explanation(found, names: Sequence[str] = ()) -> None:
+def show_explanation(found, names: Sequence[str] = (), between: str = "-") -> None:
     """The parts of one predicted link, what they add up to, and how much of that each kind has."""
     columns = [("for or against", NUMBER), ("what", {})]
     rows = [(f"{value:+.2f}", with_names(what, names)) for what, value in found.largest(PARTS)]
-    show_table(
-        f"{quoted(found.source)} - {quoted(found.target)}: probability of a link {found.probability:.3f}", columns, rows
-    )
+    pair = f"{quoted(found.source)} {between} {quoted(found.target)}"
+    show_table(f"{pair}: probability of a link {found.probability:.3f}", columns, rows)
     totals = ", ".join(f"{kind} {value:+.2f}" for kind, value in found.totals.items())
     say(f"These add up to {found.log_odds:+.2f}, the log odds of that probability: {totals}.")
 

@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from klafter.core.families import FAMILIES
+
 SOURCES = (type(None), np.random.RandomState, np.random.Generator, type(np.random))  # of seeds; the last as in sklearn
 LEAST_SCALE, MOST_SCALE = 1e-6, 1e6
 MOST, MOST_RUNS = 1_000_000, 10_000  # that anybody counts to; of whole fits, chains and starts
@@ -22,6 +24,11 @@ def check_choice(model: object, name: str, choices: Collection[Any]) -> None:
     value = getattr(model, name)
     if isinstance(value, np.ndarray) or value not in choices:
         _refuse(model, name, "one of " + ", ".join(repr(choice) for choice in choices))
+
+
+def check_family(model: object) -> None:
+    """Any family will do, but for those that are links of 0/1 values, which ``link`` chooses."""
+    check_choice(model, "family", [name for name in FAMILIES if name not in ("exposure", "cloglog")])
 
 
 def check_integer(

@@ -13,7 +13,16 @@ from klafter.graph import Graph
 from klafter.graph.pair_columns import pair_columns
 from klafter.jit.compilation import announce_compilation
 from klafter.models.base import Run
-from klafter.models.checks import MOST, MOST_RUNS, check_choice, check_integer, check_nodes, check_real, check_scale
+from klafter.models.checks import (
+    MOST,
+    MOST_RUNS,
+    check_choice,
+    check_family,
+    check_integer,
+    check_nodes,
+    check_real,
+    check_scale,
+)
 from klafter.models.engines.dense import DenseFit
 from klafter.models.engines.sparse import SparseFit
 from klafter.models.paper import PaperKLafter
@@ -80,7 +89,8 @@ class KLafter(DenseFit, SparseFit):
         more from where they end.
         "auto" makes 120 up to 150 nodes and 60 beyond. Not for link="exposure", which has no sweeps.
     n_communities : int, optional
-        Fixes the number of communities (some may still lose all members). Not for link="exposure".
+        Fixes the number of communities (some may still lose all members). Such a search has fewer starts than one
+        with ``max_communities``, and ends higher. Not for link="exposure".
     max_communities : int, optional
         Most communities to look for; by default as many as nodes. Not for link="exposure".
     tol : float
@@ -221,7 +231,7 @@ class KLafter(DenseFit, SparseFit):
         return PaperKLafter(penalty=penalty, n_communities=n_communities, **options)
 
     def _check_parameters(self, graph: Graph) -> None:
-        check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
+        check_family(self)
         check_choice(self, "link", ("auto", "logit", "cloglog", "exposure"))
         check_choice(self, "prior", ("auto", "counts", "buffet"))
         for name in ("bridges", "sociality", "warm_start"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from klafter.core.families import FAMILIES, check_values
 from klafter.graph import Graph
-from klafter.models.checks import check_choice, check_real, check_scale
+from klafter.models.checks import check_choice, check_family, check_real, check_scale
 from klafter.models.sampler import Sampler
 from klafter.sampling.lfrm_engine import LFRMEngine
 
@@ -99,7 +99,7 @@ class LFRM(Sampler):
 
     def _check_parameters(self, graph: Graph) -> None:
         super()._check_parameters(graph)
-        check_choice(self, "family", ("bernoulli", "poisson", "gaussian"))
+        check_family(self)
         check_choice(self, "prior", tuple(PENALTIES))
         check_choice(self, "init", ("random", "irm", "klafter"))
         for name in ("sociality", "learn"):

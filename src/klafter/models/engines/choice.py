@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from klafter.core.families import FAMILIES
 from klafter.graph import Graph
 from klafter.models.costs import announce, workers
 from klafter.models.online import Growing
@@ -33,7 +34,7 @@ class LinkChoice(Growing):
 
     def _link(self, graph: Graph) -> str:
         """The link that fits the family and the size."""
-        own = {"bernoulli": "logit", "poisson": "log", "gaussian": "identity"}[self.family]
+        own = FAMILIES[self.family].response
         if self.link in ("logit", "cloglog"):
             if self.family != "bernoulli":
                 raise ValueError(
@@ -80,9 +81,14 @@ class LinkChoice(Growing):
     def _check_sparse(self, graph: Graph) -> None:
         """Refuse what the sparse engine cannot take."""
         who = "link='exposure'" if self.link == "exposure" else f"A graph of {graph.n_nodes:,} nodes"
-        if self.family == "gaussian" or self._covariates(graph):
+        if self.family not in ("bernoulli", "poisson"):
             raise ValueError(
-                f"{who} uses the sparse engine, which takes 0/1 or count links, no covariates and no attributes. "
+                f"{who} uses the sparse engine, which takes 0/1 or count links; the family is {self.family!r}. Up to "
+                f"{SEARCH.effort.dense_limit:,} nodes use link='auto'; beyond, graph.binarize() and family='bernoulli'."
+            )
+        if self._covariates(graph):
+            raise ValueError(
+                f"{who} uses the sparse engine, which takes no covariates and no attributes. "
                 "Use link='logit' for a smaller graph, or leave them out."
             )
         if changed := self._changed(LOGIT_ONLY):
