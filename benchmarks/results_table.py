@@ -408,6 +408,19 @@ def shared_links(saved) -> list[str]:
     return [*lines, "", f"`{saved['command']}`"]
 
 
+@of("link_choice.json")
+def link_choice(saved) -> list[str]:
+    """What the score chooses, beside either link when it is asked for."""
+    found = {(row["network"], row["asked"]): row for row in saved["rows"]}
+    lines = ["ONMI, and the score in nats:", ""]
+    lines += head("network", "chosen", "auto", "logit", "exposure")
+    for name in dict.fromkeys(name for name, _ in found):
+        rows = [found.get((name, asked)) for asked in ("auto", "logit", "exposure")]
+        cells = [f"{row['onmi']:.3f}, {row['score']:,.0f}" if row else "" for row in rows]
+        lines.append(bar(name, rows[0]["link"], *cells))
+    return [*lines, "", f"`{saved['command']}`, code {saved['rows'][-1]['code']}."]
+
+
 @of("by_size.json")
 def by_size(saved) -> list[str]:
     """Time and F1 of default fits by number of nodes, beside rivals."""
@@ -437,6 +450,7 @@ TABLES = {
     "torture": torture,
     "features": features,
     "communities": communities,
+    "link_choice": link_choice,
     "shared_links": shared_links,
     "level_rules": level_rules,
     "quality": quality,
