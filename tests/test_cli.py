@@ -165,6 +165,11 @@ def test_directed_links_have_a_sender_and_a_receiver(folder, tmp_path):
     assert "ann - bob: " in run("explain", folder / "m.npz", "ann", "bob").stdout
 
 
+def test_names_of_communities_with_commas_are_quoted(folder):
+    assert klafter.load(folder / "m.npz").place(["ann", "bob", "cem"]).communities
+    assert re.match(r'In "[^"]+, [^"]+"', run("place", folder / "m.npz", "ann", "bob", "cem").stdout)
+
+
 def test_misspelt_names_are_suggested(folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert sentence(run("fit", "karat")).endswith("Did you mean karate?")
