@@ -165,6 +165,11 @@ def test_directed_links_have_a_sender_and_a_receiver(folder, tmp_path):
     assert "ann - bob: " in run("explain", folder / "m.npz", "ann", "bob").stdout
 
 
+def test_names_of_communities_with_commas_are_quoted(folder):
+    assert klafter.load(folder / "m.npz").place(["ann", "bob", "cem"]).communities
+    assert re.match(r'In "[^"]+, [^"]+"', run("place", folder / "m.npz", "ann", "bob", "cem").stdout)
+
+
 def test_misspelt_names_are_suggested(folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert sentence(run("fit", "karat")).endswith("Did you mean karate?")
@@ -302,6 +307,7 @@ MISTAKES = {
     "neither a file nor two nodes": ["predict", "m.npz", "ann"],
     "'Jean Valjean' is neither a file": ["predict", "m.npz", "Jean Valjean"],
     "Did you mean 'Jean Valjean'": ["explain", "m.npz", "ann", "JEAN VALJEAN"],
+    "this one as --nodes, or say --bipartite": ["fit", "people.csv"],
     "line 2: There is no node": ["predict", "m.npz", "wrong.tsv"],
     "is the file that is read": ["fit", "friends.tsv", "-o", "friends.tsv"],
     "h.tsv is the file that is read": ["fit", "friends.tsv", "--hidden", "h.tsv", "-o", "h.tsv"],
@@ -326,7 +332,7 @@ def test_mistakes_are_one_sentence(folder, monkeypatch, part):
     monkeypatch.chdir(folder)
     (folder / "wrong.tsv").write_text("ann\tbob\nann\tzoe\n")
     (folder / "h.tsv").write_text("ann\tbob\n")
-    (folder / "people.csv").write_text("name,age\nann,1\n")
+    (folder / "people.csv").write_text("id,label,group\n1,ann,a\n2,bob,b\n3,cem,a\n")
     found = sentence(run(*MISTAKES[part]))
     assert part in found or part == "friends.tsv"
 

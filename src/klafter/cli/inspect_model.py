@@ -90,7 +90,7 @@ def place(
     if as_json:
         print_json({"communities": listed, "links": links})
         return
-    home = ", ".join(found.communities)
+    home = ", ".join(map(quoted, found.communities))
     say(f"In {home}." if home else "In no community.")
     columns: list[Column] = [("community", NUMBER), ("name", {}), ("probability", NUMBER)]
     rows = [(item["number"], item["name"], f"{item['probability']:.3f}") for item in listed[:PARTS]]

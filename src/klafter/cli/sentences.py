@@ -33,6 +33,7 @@ SHELL_WORDS = {
     "pass weight= to name": "say --weight to name",
     "pass encoding= if": "say --read encoding= if",
     "and nodes= if": "and --nodes if",
+    "this one as nodes=": "this one as --nodes",
     "pass two_mode=True": "say --bipartite",
     "pass two_mode=False": "say --no-bipartite",
     "pass matrix=True or matrix=False": "say --read matrix=yes or matrix=no",
