@@ -68,9 +68,7 @@ def fit(
     penalty: Annotated[float | None, typer.Option(help="Price of one more community.", rich_help_panel=SEARCH)] = None,
     communities: Annotated[
         int | None,
-        typer.Option(
-            help="Fix their number; a limit (--set max_communities=4) is searched better.", rich_help_panel=SEARCH
-        ),
+        typer.Option(help="Fix their number; for a limit use --set max_communities=4.", rich_help_panel=SEARCH),
     ] = None,
     restarts: Annotated[int | None, typer.Option(help="Starts of the search.", rich_help_panel=SEARCH)] = None,
     smooth: Annotated[int | None, typer.Option(help="Sweeps that predictions average.", rich_help_panel=SEARCH)] = None,

@@ -89,8 +89,8 @@ class KLafter(DenseFit, SparseFit):
         more from where they end.
         "auto" makes 120 up to 150 nodes and 60 beyond. Not for link="exposure", which has no sweeps.
     n_communities : int, optional
-        Fixes the number of communities (some may still lose all members). Such a search has fewer starts than one
-        with ``max_communities``, and ends higher. Not for link="exposure".
+        Fixes the number of communities; some may still lose all members, which a note says. Not for
+        link="exposure".
     max_communities : int, optional
         Most communities to look for; by default as many as nodes. Not for link="exposure".
     tol : float

@@ -30,6 +30,10 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
     descent = Descent(recipe, task, callback, stop)
     rng, run = descent.rng, descent.run
     best = run(problem, first_state(problem, recipe, task, rng))
+    if recipe.n_communities is not None and task.state is None and not descent.stopped():
+        best = min(
+            best, run(problem, limited_state(problem, recipe, recipe.n_communities, task, callback, stop)), key=by_score
+        )
     for _ in range(n_partitions(problem, recipe, task)):
         if descent.stopped():
             break
@@ -147,6 +151,16 @@ def covering_state(problem: Problem, recipe: Recipe, rng) -> State:
     """A start at which everyone who has links is in a community."""
     z = partition(problem, rng)
     return dense.init(problem, rng, z[np.argsort(-z.sum(axis=1), kind="stable")[: recipe.max_communities]])
+
+
+def limited_state(problem: Problem, recipe: Recipe, size: int, task: Task, callback, stop) -> State:
+    """Another start with a fixed number of communities, which no birth, merge or split may change.
+
+    Where a search leads that may have fewer, but not more; what is missing begins around random nodes.
+    """
+    limited = restart(problem, recipe._replace(n_communities=None, max_communities=size), task, callback, stop)
+    rng, z = np.random.default_rng(task.seed), limited.state.z
+    return dense.init(problem, rng, np.vstack([z, neighbourhoods(problem, size - len(z), rng)]))
 
 
 def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:

@@ -105,6 +105,8 @@ class DenseFit(LinkChoice):
             with announce_compilation():
                 weights = learn_weights(self, graph, run, link, self._recipe(graph.n_nodes), stop)
             fitted = fitted if weights is None else fitted.with_more(blend_weights=weights)
+        if self.n_communities is not None and (left := self.n_communities - fitted.memberships.shape[1]):
+            fitted = fitted.noting(f"{left} of the {self.n_communities} communities asked for lost all members.")
         return self._with_effects(fitted, graph, outcomes, unit) if self.attributes else fitted
 
     def _with_effects(self, fitted: Fitted, graph: Graph, outcomes: list[Outcome], unit: float) -> Fitted:
