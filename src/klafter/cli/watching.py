@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple, TextIO
 
 import typer
 
+from klafter.cli import RECEIVED
 from klafter.cli.inputs import check_output, check_readable, load_model
 from klafter.cli.progress import watched
 from klafter.cli.screen import Quiet, say
@@ -95,6 +96,8 @@ def read_lines(lines: TextIO, source: str, follow: bool) -> Iterator[Line | None
             if not follow:
                 return
             held += text  # half a line: the rest is still being written
+            if RECEIVED:  # Python swallows a Ctrl-C that meets a destructor or a callback
+                raise KeyboardInterrupt
             yield None
             time.sleep(PAUSE)
             continue
