@@ -326,6 +326,7 @@ def features(saved) -> list[str]:
 
 TORTURES = {
     "checkpointed fits": "fits with a checkpoint, killed by `kill -9` and called again: the same result, bit by bit",
+    "resumed commands": "`tune`, `compare` and `reproduce`, killed by `kill -9` and called again: the same results",
     "killed writers": "commands ended while they write over a good file: it is whole, and nothing is left behind",
     "graph files": "changed graph files of all formats: read, or refused in a sentence",
     "guided graph files": "the same, atheris keeping what reaches new lines of the readers",
@@ -339,14 +340,16 @@ TORTURES = {
 @of("torture.json")
 def torture(saved) -> list[str]:
     """What was tried by ``make torture``, and what came of it."""
-    lines = ["| | tried | kills | good | mended on the way | memory |", "|---|---:|---:|---:|---:|---:|"]
+    titles = ("tried", "kills", "good", "mended on the way", "memory", "last of them, with code")
+    lines = [f"| | {' | '.join(titles)} |", "|---|---:|---:|---:|---:|---:|---:|"]
     for name, words in TORTURES.items():
         if not (part := saved.get(name)):
-            lines.append(f"| {words} | 0 | | | | |")
+            lines.append(f"| {words} | 0 | | | | | |")
             continue
         counts = [part["tried"], part.get("kills"), part["good"], len(part.get("mended", []))]
         cells = ["" if count is None else f"{count:,}" for count in counts]
-        lines.append(f"| {words} | {' | '.join(cells)} | {part['memory']:,} MB |")
+        codes = ", ".join(f"{count:,} {code}" for code, count in part.get("code", {}).items())
+        lines.append(f"| {words} | {' | '.join(cells)} | {part['memory']:,} MB | {codes} |")
     if guided := saved.get("guided graph files"):
         lines += [
             "",

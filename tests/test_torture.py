@@ -27,6 +27,7 @@ def torture(part, count, path):
         ("model files", 24),
         ("odd graphs", 40),
         pytest.param("checkpointed fits", 7, marks=pytest.mark.slow),
+        pytest.param("resumed commands", 3, marks=pytest.mark.slow),
         pytest.param("killed writers", 11, marks=pytest.mark.slow),
     ],
 )

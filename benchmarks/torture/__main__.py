@@ -40,6 +40,7 @@ PARTS = {
     "graph files": Part("graph_files", 100_000, 2000, ("graph",)),
     "model files": Part("model_files", 20_000, 3000, ("graph", *FITS)),
     "checkpointed fits": Part("fits", 200, 16),
+    "resumed commands": Part("commands", 100, 12, ("graph", *FITS, "evaluation", "cli")),
     "killed writers": Part("writers", 1000, 50, ("graph", *FITS, "cli")),
     "Dask clusters": Part("clusters", 100, 20),
 }
