@@ -1,4 +1,4 @@
-"""``tune``, ``compare`` and ``reproduce``, killed with ``kill -9`` up to three times and called again, find the same."""
+"""``tune``, ``compare`` and ``reproduce``, killed with ``kill -9`` up to three times and run again, find the same."""
 
 from __future__ import annotations
 
