@@ -65,3 +65,10 @@ def test_memberships_of_a_generator_count_as_nodes():
     with pytest.raises(MemoryError, match="om"):
         datasets.make_lfr(1000, om=10**12, on=5)
     assert np.isfinite(datasets.make_overlapping(1000, community_size=10**9)[0].links.data).all()
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "all"])
+def test_a_placement_is_asked_for_a_whole_number_of_links(n):
+    found = KLafter(**SHORT, random_state=0).fit(load_florentine_families()).place(["Medici"])
+    with pytest.raises(ValueError, match="top_links needs n to be a whole number of at least 0"):
+        found.top_links(n)

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.families import FAMILIES, check_values
 from klafter.graph import Graph
+from klafter.models.checks import check_count
 from klafter.prediction.place_rows import (
     Exposure,
     Row,
@@ -118,7 +119,7 @@ class Placement(NamedTuple):
         -------
         list of (node, probability), best first
         """
-        p = self.predict_proba()
+        n, p = check_count(n, "top_links"), self.predict_proba()
         p[self.known] = -1.0
         if self.possible is not None:
             p[~self.possible] = -1.0
