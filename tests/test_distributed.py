@@ -1,5 +1,6 @@
 """The sparse engine over shards: exact in every round, and the same whoever does the work."""
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -509,8 +510,11 @@ class Stuck:
     def who_has(self, shards):
         return {}
 
-    def gather(self, futures):
+    async def gather(self, futures, asynchronous):
         return [future() for future in futures]
+
+    def sync(self, ask):
+        return asyncio.run(ask())
 
     def processing(self):
         return {"tcp://one": ()}
@@ -581,6 +585,12 @@ class Forgetful:
     def submit(self, work, task, stop, pure):
         self.submitted.append(task)
         return Lost() if len(self.submitted) <= self.losses else Done(work, task, stop)
+
+    async def gather(self, futures, asynchronous):
+        return [future.result() for future in futures]
+
+    def sync(self, ask):
+        return asyncio.run(ask())
 
     def wait_for_workers(self, number, timeout):
         pass
