@@ -63,6 +63,15 @@ def test_features_of_the_comparison_name_tests_that_exist():
         assert re.search(rf"^def {match[2]}\(", text(match[1]), re.MULTILINE), f"there is no {match[2]} in {match[1]}"
 
 
+def test_the_paper_cites_what_its_bibliography_holds():
+    paper = text("paper/paper.md")
+    held = re.findall(r"^@\w+\{(\w+),", text("paper/paper.bib"), re.MULTILINE)
+    assert len(held) == len(set(held))
+    assert set(re.findall(r"@(\w+)", paper.partition("# References")[0])) == set(held)
+    wanted = ["Summary", "Statement of need", "State of the field", "Results", "References"]
+    assert [title for title in re.findall(r"^# (.+)$", paper, re.MULTILINE) if title in wanted] == wanted
+
+
 @pytest.mark.parametrize("name", ["conda/recipe.yaml", ".github/ISSUE_TEMPLATE/config.yml"])
 def test_addresses_are_those_of_the_project(name):
     assert set(re.findall(r"https://github\.com/[\w-]+/[\w-]+", text(name))) == {ADDRESS}
