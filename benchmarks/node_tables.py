@@ -79,14 +79,15 @@ def memory(records: Mapping[str, Mapping]) -> list[str]:
 def place(saved: Mapping[str, Mapping]) -> list[str]:
     """AUC of placements beside that of full fits, and what one placement costs."""
     networks = {name.removesuffix(".tsv"): r for name, r in saved.items() if name != "timing"}
-    titles = ("network", "nodes", "placed", "AUC placed", "AUC of a full fit", "a full fit gains")
+    titles = ("network", "nodes", "placed", "AUC placed", "AUC of a full fit", "a full fit gains", "with the expert")
     lines = head(*titles, "log loss placed, full fit", "milliseconds a placement")
     for name, r in networks.items():
         gain = f"{r['refit'] - r['place']:+.3f} ± {r['error']:.3f}"
         auc = f"{r['place']:.3f}", f"{r['refit']:.3f}"
         sizes = f"{r['nodes']:.0f}", f"{r['newcomers']:.0f}"
         loss = f"{r['place log loss']:.4f}, {r['refit log loss']:.4f}"
-        lines.append(line(name, *sizes, *auc, gain, loss, f"{1000 * r['seconds']:.1f}"))
+        expert = f"{r['refit with expert']:.3f}"
+        lines.append(line(name, *sizes, *auc, gain, expert, loss, f"{1000 * r['seconds']:.1f}"))
     time = saved["timing"]
     told = f"One among {time['nodes']:,} nodes takes {1000 * time['seconds']:.1f} ms, the first of a model, which"
     lines += ["", f"{told} sums over the network once, {time['first_seconds']:.2f} s."]
