@@ -23,7 +23,8 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "examples"]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "examples"]
 html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "klafter"
