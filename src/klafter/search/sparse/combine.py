@@ -23,9 +23,10 @@ def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSe
     found = sorted((ScoredState(each.state, each.score, each.counts) for each in outcomes), key=by_score)
     here, base = found[0], found[0]
     with ThreadPool(n_threads(settings, problem)) as pool:
+        early = 1.0 if here.state.affinities.diagonal else SEARCH.sparse.anneal_early  # with others a step is dear
         for _ in range(SEARCH.sparse.combine_rounds):
             there = with_others(settings, problem, base, [each for each in found if each is not base], rng, pool)
-            if here.score - there.score > settings.tol * abs(here.score):
+            if here.score - there.score > settings.tol * early * abs(here.score):
                 here = base = there
             elif base is found[1]:
                 break

@@ -15,6 +15,7 @@ import numpy as np
 from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
+    UNDERFLOW,
     expected_count,
     holds,
     join,
@@ -32,7 +33,6 @@ from klafter.search.sparse.kernels.subgraph import (
     summed_strengths,
 )
 
-LEAST = 1e-150  # from here on two factors of a product do not vanish together
 BLOCK = 16  # factors of a bound multiplied before one logarithm is taken
 
 
@@ -59,12 +59,12 @@ def subgraph_fit(ws, subgraph, before, bits, added):
             both = bits[v] & bits[node[p]]
             x = factor[p] * (base[p] + added[both])
             mean = link_mean(counts, x) if before else mean_with(counts, subgraph, p, both, added)
-            if counts or mean < LEAST:
+            if counts or mean < UNDERFLOW:
                 fit += link_term(counts, value[p], x, mean)
                 continue
             fit += x
             product *= mean
-            if product < LEAST:
+            if product < UNDERFLOW:
                 fit += math.log(product)
                 product = 1.0
     return fit + math.log(product)
@@ -183,7 +183,7 @@ def gain_bound(subgraph, mine, bit, bits, added, links):
             total += there - x
             above *= mean_bound(there) * (1.0 + series)
             below *= series
-        if above < LEAST:
+        if above < UNDERFLOW:
             return math.inf
         total += math.log(above / below)
     return total
@@ -199,14 +199,14 @@ def exact_gain(counts, subgraph, mine, bit, bits, added, links):
         other, mean = both ^ bit, mean_with(counts, subgraph, p, both, added)
         after = mean_alone(counts, subgraph, p) if other == 0 else link_mean(counts, a * (base[p] + added[other]))
         step = a * (added[other] - added[both])
-        if counts or mean < LEAST or after < LEAST:
+        if counts or mean < UNDERFLOW or after < UNDERFLOW:
             change = math.log(after) - math.log(mean)
             total += subgraph.value[p] * change if counts else step + change
             continue
         total += step
         above *= after
         below *= mean
-        if above < LEAST or below < LEAST:
+        if above < UNDERFLOW or below < UNDERFLOW:
             total += math.log(above) - math.log(below)
             above, below = 1.0, 1.0
     return total + math.log(above / below)

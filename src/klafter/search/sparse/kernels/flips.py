@@ -12,6 +12,8 @@ from klafter.jit.decorators import bare, inlined, kernel
 from klafter.jit.structs import define_reference
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
+    OVERFLOW,
+    UNDERFLOW,
     add_row_effect,
     clear_row_effect,
     exposure_factor,
@@ -29,7 +31,6 @@ from klafter.search.sparse.kernels.links import (
 
 FAINT = 1e-3  # a probability below this is left out
 CLIP = 50.0  # of log odds: beyond it exp says 0 or 1
-LEAST, MOST = 1e-150, 1e150  # between them two factors neither vanish nor overflow together
 SCRATCH = (
     "mine", "seen",
     "out", "into",  # effects as source and as target
@@ -98,12 +99,12 @@ def touch(scratch, k, n_touched):
 def add_change(counts, y, x, mean, step, sign, k, scratch):
     """Add h(y, x + step) - h(y, x) to the gain of k, or take it back by sign -1: one logarithm for many."""
     gain, product, ratio = scratch.gain, scratch.product, link_mean(counts, x + step) / mean
-    if counts or not LEAST < ratio < MOST:
+    if counts or not UNDERFLOW < ratio < OVERFLOW:
         gain[k] += sign * (y * math.log(ratio) if counts else step + math.log(ratio))
         return
     gain[k] += sign * step
     product[k] *= ratio if sign > 0.0 else 1.0 / ratio
-    if not LEAST < product[k] < MOST:
+    if not UNDERFLOW < product[k] < OVERFLOW:
         gain[k] += math.log(product[k])
         product[k] = 1.0
 

@@ -17,6 +17,7 @@ import math
 from klafter.jit.decorators import bare, inlined
 
 TINY = 1e-300  # keeps logarithms and quotients finite
+UNDERFLOW, OVERFLOW = 1e-150, 1e150  # between them two factors neither vanish nor overflow together
 ENOUGH = 1e-9  # a gain below this is rounding
 
 
