@@ -52,6 +52,17 @@ def claimed(shape: str) -> bytes:
     return file.getvalue()
 
 
+def feather(offsets: list[int]) -> bytes:
+    """Links of which the names of one end stand where the offsets say."""
+    import pyarrow as pa
+    from pyarrow.feather import write_feather
+
+    ends = pa.py_buffer(np.array(offsets, np.int32).tobytes())
+    source, file = pa.StringArray.from_buffers(len(offsets) - 1, ends, pa.py_buffer(b"abc")), pa.BufferOutputStream()
+    write_feather(pa.table({"source": source, "target": ["b", "c", "d"]}), file, compression="uncompressed")
+    return file.getvalue().to_pybytes()
+
+
 def zip_bomb(size: int) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -105,6 +116,7 @@ FILES = {
     "laughs037.graphml": lambda: LAUGHS.format("cp037").encode("cp037"),
     "deep.json": lambda: b"[" * 200_000,
     "deep_nodes.json": lambda: b'{"nodes":' + b"[" * 100_000 + b"]" * 100_000 + b',"links":[]}',
+    "wild_offset.feather": lambda: feather([0, 1, 2**31 - 5, 3]),
     "bomb.txt.gz": lambda: gzip.compress(b"a b\n" * (BIG // 4), 9),
 }  # fmt: skip
 

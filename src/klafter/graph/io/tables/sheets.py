@@ -149,6 +149,7 @@ def _read_columns(path: Path) -> Sheet:
         table = feather.read_table(source)
     else:
         table = pyarrow.ipc.open_stream(source).read_all()
+    table.validate(full=True)  # Arrow follows the offsets of a file wherever they lead
     table = _flat(table)
     for style in ("none", "needed"):  # quotation marks cost time and are seldom needed
         text = io.BytesIO()
