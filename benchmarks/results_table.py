@@ -148,8 +148,8 @@ def siblings(saved) -> list[str]:
     networks = list(dict.fromkeys(key.split(" / ")[0] for key in rows))
     models = sorted(dict.fromkeys(key.split(" / ")[1] for key in rows), key=lambda name: ("structure" in name, name))
     lines = [
-        "The five systems on the same clean splits, AUC and seconds a fit, the structural expert only where named; "
-        "`KLafter long` is `KLafter(n_init=8, n_smooth=360)`. `docs/reproduction.md` gives the expert to all:",
+        "The five systems on the same clean splits, AUC and seconds a fit, the structural expert only where named "
+        "(`docs/reproduction.md` gives it to all); LFRM, IRM, MMSB and EPM were measured with an earlier version:",
         "",
     ]
     lines += head("model", *networks)

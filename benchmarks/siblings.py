@@ -51,7 +51,6 @@ MODELS = {
     "EPM": lambda seed: EPM(random_state=seed),
     "LFRM": lambda seed: LFRM(n_chains=4, init="irm", random_state=seed),
     "KLafter": lambda seed: KLafter(random_state=seed),
-    "KLafter long": lambda seed: KLafter(n_init=8, n_smooth=360, random_state=seed),
 }
 
 

@@ -16,17 +16,21 @@ from klafter.search.sparse.threads import ThreadPool
 
 
 def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
-    """The searches, the best of them with the communities of the others as long as the score falls."""
+    """The searches, the best of them with the communities of the others as long as the score falls.
+
+    Not where there are affinities between communities: a step then takes as long as a search.
+    """
+    if not all(outcome.state.affinities.diagonal for outcome in outcomes):
+        return outcomes
     best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
     problem, first = outcomes[best].problem, outcomes[best]
     rng, begun = np.random.default_rng(seed), time.perf_counter()
     found = sorted((ScoredState(each.state, each.score, each.counts) for each in outcomes), key=by_score)
     here, base = found[0], found[0]
     with ThreadPool(n_threads(settings, problem)) as pool:
-        early = 1.0 if here.state.affinities.diagonal else SEARCH.sparse.anneal_early  # with others a step is dear
         for _ in range(SEARCH.sparse.combine_rounds):
             there = with_others(settings, problem, base, [each for each in found if each is not base], rng, pool)
-            if here.score - there.score > settings.tol * early * abs(here.score):
+            if here.score - there.score > settings.tol * abs(here.score):
                 here = base = there
             elif base is found[1]:
                 break
