@@ -27,7 +27,7 @@ def torture(part, count, path):
         ("model files", 24),
         ("odd graphs", 40),
         pytest.param("checkpointed fits", 7, marks=pytest.mark.slow),
-        pytest.param("resumed commands", 3, marks=pytest.mark.slow),
+        pytest.param("resumed commands", 2, marks=pytest.mark.slow),
         pytest.param("killed writers", 11, marks=pytest.mark.slow),
     ],
 )
@@ -37,6 +37,14 @@ def test_nothing_is_lost_and_nothing_let_in(tmp_path, part, count):
     found = torture(part, count, tmp_path / "torture.json")
     assert not found["bad"]
     assert found["tried"] == found["good"] == count
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="forks and signals of POSIX")
+def test_a_reproduction_that_is_killed_and_called_again_finds_the_same(tmp_path, data_home, monkeypatch):
+    monkeypatch.setenv("KLAFTER_DATA", str(data_home))
+    found = torture("resumed commands", 3, tmp_path / "torture.json")
+    assert found["tried"] == found["good"] == 3
 
 
 def test_it_goes_on_from_what_is_saved(tmp_path):
