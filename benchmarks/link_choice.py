@@ -2,7 +2,7 @@
 
     python benchmarks/link_choice.py [NAME ...] [--seeds 1]
 
-KLAFTER_DATA names the folder that holds networks/ and lfr/. A score within `near` nats of the other is a near tie.
+KLAFTER_DATA names the folder that holds networks/ and lfr/.
 Writes benchmarks/results/link_choice.json after every fit; rows that are there are not measured again.
 """
 

@@ -24,7 +24,7 @@ from klafter.evaluation.saved import Saved
 
 RUNS = Path(__file__).parent / "results" / "stages.json"
 STAGES = {
-    "klafter.search.choose_link": ["search_if_better", "restart", "descend_below"],
+    "klafter.search.choose_link": ["choose", "restart", "descend_below"],
     "klafter.search.sparse.fit": ["search"],
     "klafter.search.sparse.combine": ["combined"],
     "klafter.models.engines.dense": ["restart", "smooth", "rebuilt", "learn_weights", "from_restarts"],

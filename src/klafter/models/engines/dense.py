@@ -44,16 +44,21 @@ class DenseFit(LinkChoice):
     def _problem(self, graph: Graph) -> tuple[Problem, float]:
         """The problem in the units of the engine, and the unit of link values."""
         family = FAMILIES["cloglog" if self.link == "cloglog" else self.family]
-        unit = 1.0
+        unit = self._unit(graph)
         if self.attributes:
             known = self._covariates(graph).items()
             full = {name: v.matrix() if isinstance(v, PairColumn) else v for name, v in known}
             graph = graph.replace(covariates=full)
-        if family.quadratic and graph.n_links:
-            unit = float(np.sqrt((graph.links.data**2).sum() / max(graph.links.nnz, 1))) or 1.0
+        if unit != 1.0:
             graph = graph.replace(links=graph.links / unit)
         priors = make_priors(self.penalty, self.temperature, self.weight_scale, self.offdiagonal_scale)
         return make_problem(graph, family.law(), priors, sociality=self.sociality, selects=True), unit
+
+    def _unit(self, graph: Graph) -> float:
+        """The unit of link values: of real numbers their root mean square."""
+        if not FAMILIES[self.family].quadratic or not graph.n_links:
+            return 1.0
+        return float(np.sqrt((graph.links.data**2).sum() / max(graph.links.nnz, 1))) or 1.0
 
     def _recipe(self, n_nodes: int) -> Recipe:
         # large counts would have more communities than nodes: each difference of a thousandth is sure
@@ -99,7 +104,7 @@ class DenseFit(LinkChoice):
 
     def _fit_dense(self, graph: Graph, run: Run, link: str, outcomes: list[Outcome], stop: threading.Event) -> Fitted:
         """What restarts found, its levels, and what structure and attributes count."""
-        unit, coarsen = self._problem(graph)[1], self.n_communities is None and self.temperature > 0.0
+        unit, coarsen = self._unit(graph), self.n_communities is None and self.temperature > 0.0
         fitted = from_restarts(outcomes, link, unit, run.seeds.spawn(1)[0], coarsen=coarsen)
         if self.structure == "auto":
             with announce_compilation():
