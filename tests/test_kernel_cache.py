@@ -22,6 +22,14 @@ from lab.parts import part
 def whole(x):
     return part(x) * 2
 """
+MORE = """
+from klafter.jit.decorators import kernel
+from lab.wholes import whole
+
+@kernel
+def more(x):
+    return whole(x) + 1
+"""
 RUN = """
 import logging
 from lab.wholes import whole
@@ -41,11 +49,11 @@ def lab(tmp_path):
     return home
 
 
-def start(lab, folder, **environment):
+def start(lab, folder, program=RUN, **environment):
     """Begin a process that runs the kernel."""
     paths = os.pathsep.join([str(lab.parent), str(PACKAGE.parent)])
     given = {**os.environ, "PYTHONPATH": paths, "KLAFTER_CACHE_DIR": str(folder), **environment}
-    command = [sys.executable, "-c", RUN]
+    command = [sys.executable, "-c", program]
     return subprocess.Popen(command, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -59,6 +67,13 @@ def run(lab, folder, **environment):
 def test_a_kernel_is_compiled_once(lab, tmp_path):
     assert run(lab, tmp_path / "cache") == (8, False, "")
     assert run(lab, tmp_path / "cache") == (8, True, "")
+
+
+def test_a_kernel_from_disk_is_linked_into_one_that_is_compiled(lab, tmp_path):
+    run(lab, tmp_path)
+    (lab / "mores.py").write_text(MORE)
+    out, said = start(lab, tmp_path, f"{RUN}\nfrom lab.mores import more\nprint(more(3))").communicate()
+    assert (out.split(), said) == (["8", "1", "9"], "")
 
 
 def test_editing_an_inner_kernel_in_another_file_compiles_its_callers_again(lab, tmp_path):

@@ -24,11 +24,11 @@ from typing import Any
 from uuid import uuid4
 
 from numba.core.caching import _Cache
-from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
-from klafter.jit.linker import new_libraries
+from klafter.jit.linker import KernelLibrary, new_libraries
 from klafter.jit.stamps import stamp
 from klafter.jit.target import generic_target, toolchain
 
@@ -78,14 +78,17 @@ class KernelCache(_Cache):
                 _remove(path)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled code for these types, or None."""
-        target_context.refresh()
+        """The compiled code for these types, or None.
+
+        Numba would first load all that it can compile; finished code asks only for the counts of its references.
+        """
+        rtsys.initialize(target_context)
         codegen = target_context.codegen()
         for name in self._names(sig, codegen):
             for folder in folders():
                 payload = _read(folder / name, sig)
                 if payload is not None:
-                    with new_libraries(codegen, JITCodeLibrary):  # another kernel may be compiled around this one
+                    with new_libraries(codegen, KernelLibrary):  # another kernel may be compiled around this one
                         return CompileResult._rebuild(target_context, *payload)
         return None
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from llvmlite.binding import parse_bitcode
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -34,6 +35,35 @@ class LinkedLibrary(JITCodeLibrary):
 
     def set_env(self, name, environment):
         """Nothing runs here that would need its environment."""
+
+
+class KernelLibrary(JITCodeLibrary):
+    """Machine code that Python calls. What LLVM reads of it stays unread on disk until other code is linked to it."""
+
+    _bitcode = b""
+
+    def serialize_using_object_code(self):
+        self._ensure_finalized()
+        module = self._get_module_for_linking()
+        symbols = (symbol for symbols in (module.functions, module.global_variables) for symbol in symbols)
+        defined = [symbol.name for symbol in symbols if not symbol.is_declaration]
+        return self.name, defined, self._get_compiled_object(), module.as_bitcode()
+
+    @classmethod
+    def _unserialize(cls, codegen, state):
+        name, defined, machine_code, bitcode = state
+        self = codegen.create_library(name)
+        self._bitcode = bitcode
+        self.enable_object_caching()
+        self._set_compiled_object(machine_code)
+        self._finalize_final_module()
+        codegen._engine._defined_symbols.update(defined)
+        return self
+
+    def _get_module_for_linking(self):
+        if self._bitcode and self._shared_module is None:
+            self._shared_module = parse_bitcode(self._bitcode)
+        return super()._get_module_for_linking()
 
 
 @contextmanager
@@ -72,7 +102,7 @@ class KernelCompiler(Compiler):
 
     def compile_extra(self, func):
         codegen = self.state.targetctx.codegen()
-        self.state.library = JITCodeLibrary(codegen, func.__qualname__)
+        self.state.library = KernelLibrary(codegen, func.__qualname__)
         self.state.library.enable_object_caching()
         with garbage_waits(), new_libraries(codegen, LinkedLibrary):
             return super().compile_extra(func)
