@@ -148,6 +148,29 @@ def test_ctrl_c_saves_the_best_so_far(tmp_path, jobs):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_ctrl_c_that_python_swallowed_is_heard_all_the_same(tmp_path):
+    swallowing = "class Gone:\n    def __del__(self):\n        signal.raise_signal(signal.SIGINT)\n"
+    code = swallowing + IMPATIENT.replace("os.kill(os.getpid(), signal.SIGINT)", "Gone()")
+    program = [
+        sys.executable,
+        "-c",
+        code,
+        "fit",
+        "les_miserables",
+        "--restarts",
+        "5000",
+        "--jobs",
+        "1",
+        "-o",
+        "m.npz",
+        "--json",
+    ]
+    result = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 130, result.stderr
+    assert json.loads(result.stdout)["interrupted"] is True
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_in_an_update_ends_watch_after_it(tmp_path):
     model = klafter.KLafter(link="logit", n_init=2, n_smooth=5, random_state=0)
     model.fit(klafter.datasets.load_les_miserables()).save(tmp_path / "m.npz")

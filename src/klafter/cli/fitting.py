@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from klafter.cli import completion
+from klafter.cli import RECEIVED, completion
 from klafter.cli.inputs import check_outputs, parse_attributes, parse_settings, save_model
 from klafter.cli.progress import watched
 from klafter.cli.reading import GraphName, Reading, print_graph, with_reading
@@ -174,9 +174,9 @@ def check_values(graph, model, *, chosen: bool = True) -> None:
 def run_fit(model, graph, quiet: bool, keeping: CheckpointOptions | None = None) -> bool:
     """Fit with a bar; True if Ctrl-C cut it short."""
     keeping = keeping or CheckpointOptions(None, 60.0)
-    with watched(quiet) as meter, Interrupt() as interrupt:
+    with watched(quiet) as meter, Interrupt(bool(RECEIVED)) as interrupt:
         try:
-            model.fit(graph, callback=meter, **keeping.options())
+            model.fit(graph, callback=interrupt.ends(meter), **keeping.options())
         except BaseException as error:
             # compilers wrap a Ctrl-C that reaches them in errors of their own
             if interrupt.happened or isinstance(error, KeyboardInterrupt):

@@ -70,9 +70,9 @@ def watch(
     opened = nullcontext(sys.stdin) if stream == "-" else open(stream, encoding="utf-8-sig", errors="replace")  # noqa: SIM115
     held = 0
     try:
-        with opened as lines, Interrupt() as interrupt:
+        with opened as lines, Interrupt(bool(RECEIVED)) as interrupt:
             for part in batches(read_lines(lines, source, follow and stream != "-"), batch):
-                print_update(update(fitted, part, source, quiet), as_json, quiet)
+                print_update(update(fitted, part, source, quiet, interrupt), as_json, quiet)
                 fitted.save(model)
                 held = part[-1].number
                 if interrupt.happened:  # an update hears Ctrl-C itself, and keeps the best so far
@@ -133,7 +133,7 @@ def batches(lines: Iterator[Line | None], size: int) -> Iterator[list[Line]]:
             part = []
 
 
-def update(model, part: list[Line], source: str, quiet: bool) -> dict[str, Any]:
+def update(model, part: list[Line], source: str, quiet: bool, interrupt: Interrupt) -> dict[str, Any]:
     """One update, and what changed by it. What a batch says last of a pair stands."""
     last = {line.ends if model.graph_.directed else tuple(sorted(line.ends)): line for line in part}
     coming = [(*line.ends, line.value) for line in last.values() if line.value is not None]
@@ -143,7 +143,7 @@ def update(model, part: list[Line], source: str, quiet: bool) -> dict[str, Any]:
     before, communities = model.graph_, model.memberships_
     with watched(quiet) as meter:
         try:
-            model.partial_fit(coming, [pair for pair in going if pair not in absent], callback=meter)
+            model.partial_fit(coming, [pair for pair in going if pair not in absent], callback=interrupt.ends(meter))
         except (KeyError, ValueError) as error:
             raise Mistake(f"{source}, lines {part[0].number} to {part[-1].number}: {error.args[0]}") from None
     from klafter.cli.facts import describe_change

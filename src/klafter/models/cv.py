@@ -269,7 +269,7 @@ def _trial(
     setting, fold, model, train, held = task
     begun = time.perf_counter()
     with Interrupt() as interrupt:
-        model.fit(train, callback=lambda progress: stop is not None and stop.is_set())
+        model.fit(train, callback=interrupt.ends(lambda progress: stop is not None and stop.is_set()))
     seconds = time.perf_counter() - begun
     if interrupt.happened and stop is not None:  # the fit kept its best so far, but the others are not to begin
         stop.set()
