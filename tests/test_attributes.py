@@ -24,7 +24,7 @@ from klafter.report.facts import gather
 from klafter.sampling.weights_kernels import draw_coefficients
 from klafter.search.dense.score import score
 
-QUICK = {"n_init": 2, "n_smooth": 30, "max_iter": 4, "random_state": 0}
+QUICK = {"n_init": 2, "n_smooth": 30, "max_iter": 4, "structure": 0.0, "random_state": 0}
 N = 40
 
 
@@ -49,7 +49,7 @@ def people(n=N, seed=0, *, directed=False, unknown=False, effects=(2.0, 1.0), fa
 
 @pytest.fixture(scope="module")
 def model():
-    return KLafter(attributes=["office", "age"], **QUICK).fit(people(unknown=True))
+    return KLafter(attributes=["office", "age"], **{**QUICK, "structure": "auto"}).fit(people(unknown=True))
 
 
 # ---- columns
@@ -224,7 +224,7 @@ def test_effects_are_recovered_and_predictions_gain(directed):
     for seed in range(3):
         graph = people(60, seed, directed=directed)
         train, held = kl.split_dyads(graph, fraction=0.2, random_state=seed)
-        options = {**QUICK, "n_smooth": 60, "structure": 0.0}
+        options = {**QUICK, "n_smooth": 60}
         with_, without = (KLafter(attributes=a, **options).fit(train) for a in (["office", "age"], None))
         effects = with_.attribute_effects_
         away = np.abs(effects["coefficient"] - [2.0, 1.0]) / effects["standard_error"]
@@ -239,7 +239,7 @@ def test_effects_are_recovered_and_predictions_gain(directed):
 @pytest.mark.slow
 def test_attributes_that_explain_nothing_do_no_harm():
     """What is lost by chance correlations differs from graph to graph: its mean is within two standard errors of 0."""
-    losses, quick = [], {**QUICK, "structure": 0.0, "n_init": 6, "n_smooth": 60}
+    losses, quick = [], {**QUICK, "n_init": 6, "n_smooth": 60}
     for seed in range(10):
         graph = people(60, seed, effects=(0.0, 0.0), weight=3.5)
         train, held = kl.split_dyads(graph, fraction=0.2, random_state=seed)

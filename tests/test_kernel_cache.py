@@ -99,13 +99,15 @@ def test_two_processes_compile_at_once(lab, tmp_path):
 @pytest.mark.parametrize(
     "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:-1] + b"?"]
 )
-def test_a_damaged_entry_is_compiled_and_written_again(lab, tmp_path, damage):
-    run(lab, tmp_path / "cache")
-    (entry,) = (tmp_path / "cache").iterdir()
-    whole = entry.read_bytes()
-    entry.write_bytes(damage(whole))
-    assert run(lab, tmp_path / "cache") == (8, False, "")
-    assert run(lab, tmp_path / "cache") == (8, True, "")
+def test_a_damaged_entry_is_compiled_and_written_again(monkeypatch, tmp_path, damage):
+    monkeypatch.setenv("KLAFTER_CACHE_DIR", str(tmp_path))
+    make_twice()(2)
+    (entry,) = tmp_path.iterdir()
+    entry.write_bytes(damage(entry.read_bytes()))
+    for found in (False, True):
+        again = make_twice()
+        assert again(2) == 4
+        assert bool(again.stats.cache_hits) == found
 
 
 def test_where_nothing_can_be_written_code_stays_in_memory_and_one_note_says_so(monkeypatch, tmp_path, caplog):

@@ -7,6 +7,7 @@ from klafter.datasets import load_karate
 from klafter.evaluation import RIVALS, Stack, compare, degree_corrected_auc, link_measures
 from klafter.evaluation.protocols import PROTOCOL_NAMES, make_split
 from klafter.graph import Graph, split_dyads
+from klafter.models import KLafter
 
 
 def network(*, directed=False, n=60, share=0.08, seed=0):
@@ -64,7 +65,7 @@ def test_counting_nonlinks_by_degrees_is_drawing_them_so():
 def test_tables_say_which_protocol_and_given_splits_are_used_as_they_are():
     karate = load_karate()
     for protocol in ("unguarded", "balanced", "degree-corrected"):
-        table = compare({"stack": Stack()}, karate, protocol, splits=1, baselines=False)
+        table = compare({"paper": KLafter.paper(max_iter=1)}, karate, protocol, splits=1, baselines=False)
         assert PROTOCOL_NAMES[protocol] in table.title
     split = split_dyads(karate, random_state=3)
     given = compare({"stack": Stack(random_state=0)}, karate, "given", [split], baselines="all")

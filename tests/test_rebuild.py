@@ -18,8 +18,8 @@ from klafter.search.moves.rebuild import propose_rebuild, related_communities
 from klafter.search.restart import rebuilt
 
 
-def planted(family="bernoulli", directed=False, **options):
-    graph, truth = make_lfrm(60, 3, family=family, directed=directed, random_state=3)
+def planted(family="bernoulli", directed=False, n=60, **options):
+    graph, truth = make_lfrm(n, 3, family=family, directed=directed, random_state=3)
     problem = make_problem(graph, FAMILIES[family].law(), make_priors(**options))
     z = np.ascontiguousarray(sparse.csr_array(truth.memberships).toarray().T.astype(np.uint8))
     return problem, z
@@ -35,7 +35,7 @@ def attempt(problem, state, value, rng, most=2**31):
 @pytest.mark.parametrize("family", ["bernoulli", "poisson", "gaussian"])
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_a_try_never_raises_the_score(family, directed, temperature):
-    problem, z = planted(family, directed, temperature=temperature)
+    problem, z = planted(family, directed, n=40, temperature=temperature)
     rng = np.random.default_rng(0)
     state = dense.init(problem, rng, z[:2])
     before = copy_state(state)

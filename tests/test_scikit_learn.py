@@ -159,8 +159,8 @@ LEFT_OUT = MODELS | {
 @pytest.mark.parametrize("model", LEFT_OUT.values(), ids=LEFT_OUT)
 def test_a_bare_model_is_scored_on_nodes_that_are_left_out(model):
     for matrix in (KARATE.links, KARATE.links.toarray()):
-        scores = cross_val_score(model, matrix, cv=3)
-        assert scores.shape == (3,)
+        scores = cross_val_score(model, matrix, cv=2)
+        assert scores.shape == (2,)
         assert np.isfinite(scores).all()
 
 

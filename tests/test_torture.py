@@ -49,6 +49,6 @@ def test_a_reproduction_that_is_killed_and_called_again_finds_the_same(tmp_path,
 
 def test_it_goes_on_from_what_is_saved(tmp_path):
     path = tmp_path / "torture.json"
-    torture("odd graphs", 2, path)
-    found = torture("odd graphs", 3, path)
+    torture("graph files", 2, path)
+    found = torture("graph files", 3, path)
     assert found["tried"] == found["good"] == 3

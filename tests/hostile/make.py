@@ -71,7 +71,11 @@ def zip_bomb(size: int) -> bytes:
 
 
 def mat_bomb(size: int) -> bytes:
-    packed = zlib.compress(b"\0" * size, 9)
+    packer, block, parts = zlib.compressobj(9), b"\0" * 2**20, size // 2**20
+    first = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
+    packed = first + first[2:] * (
+        parts - 1
+    )  # without the header; whoever unpacks it is past the limit long before the end
     head = b"MATLAB 5.0 MAT-file".ljust(124) + (0x0100).to_bytes(2, "little") + b"IM"
     return head + (15).to_bytes(4, "little") + len(packed).to_bytes(4, "little") + packed
 
@@ -117,7 +121,7 @@ FILES = {
     "deep.json": lambda: b"[" * 200_000,
     "deep_nodes.json": lambda: b'{"nodes":' + b"[" * 100_000 + b"]" * 100_000 + b',"links":[]}',
     "wild_offset.feather": lambda: feather([0, 1, 2**31 - 5, 3]),
-    "bomb.txt.gz": lambda: gzip.compress(b"a b\n" * (BIG // 4), 9),
+    "bomb.txt.gz": lambda: gzip.compress(b"a b\n" * 2**20, 9) * (BIG // 2**22),
 }  # fmt: skip
 
 
