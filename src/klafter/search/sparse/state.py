@@ -89,7 +89,7 @@ def as_problem(
         hidden_start,
         hidden_middle,
         hidden_node,
-        dyads.second_kind,
+        ONE_KIND if graph.second_kind is None else graph.second_kind.astype(np.int8),
     )
 
 
