@@ -70,7 +70,6 @@ class LinkChoice(Growing):
         return (
             self.link == "auto"
             and able
-            and not graph.kind_pairs
             and graph.n_nodes >= SEARCH.effort.choice_from
             and not self._changed(LOGIT_ONLY)
         )
@@ -86,11 +85,6 @@ class LinkChoice(Growing):
             raise ValueError(
                 f"{who} uses the sparse engine, which takes 0/1 or count links; the family is {self.family!r}. Up to "
                 f"{SEARCH.effort.dense_limit:,} nodes use link='auto'; beyond, graph.binarize() and family='bernoulli'."
-            )
-        if graph.kind_pairs:
-            raise ValueError(
-                f"{who} uses the sparse engine, which takes two kinds of nodes with links across, and no other rule. "
-                "Use link='logit' for a smaller graph, or replace(kinds=None), which makes every pair possible."
             )
         if self._covariates(graph):
             raise ValueError(
