@@ -1,4 +1,4 @@
-"""The sparse engine where a rule says which kinds may be linked: sums over possible pairs by formula, never by a list."""
+"""The sparse engine where a rule says which kinds may be linked: sums over possible pairs by formula."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from klafter import Graph
 from klafter.jit.decorators import kernel
 from klafter.search.sparse.affinities import as_affinities
 from klafter.search.sparse.engine import draw, step
-from klafter.search.sparse.kernels.flips import posterior_rows
 from klafter.search.sparse.kernels import links as link_kernels
+from klafter.search.sparse.kernels.flips import posterior_rows
 from klafter.search.sparse.kernels.rows import choose_rows
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.share import judged_rows, scratch_for, with_shares

@@ -1,6 +1,6 @@
 // Matrices on canvas, in the colours of the page, with what a cell holds on hover; affinities as a table of numbers.
 import { inkOn, onRedraw } from "./canvas.js";
-import { DATA, arrow, bytes, colours, label, shortName, summary } from "./data.js";
+import { DATA, arrow, bytes, colours, label, nodes, shortName, summary } from "./data.js";
 import { $, css, dot, el, show, svg, tip } from "./elements.js";
 import { digits } from "./format.js";
 
