@@ -39,7 +39,7 @@ def load_graph(name: str, directed: bool | None = None, read: list[str] | None =
         raise no_such_file(name, DATASETS)
     weight = options.pop("weight", "auto")
     if options or weight not in ("auto", None):
-        option = next(iter(options), "weight").replace("two_mode", "bipartite")
+        option = next(iter(options), "weight").replace("two_mode", "bipartite").replace("_", "-")
         raise Mistake(f"{known} is a data set, which is read in one way; --{option} goes with a file.")
     graph = load_dataset(known) if weight == "auto" else load_dataset(known).binarize()
     if directed is None or directed == graph.directed:

@@ -63,6 +63,9 @@ def place(
     attribute: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An attribute of it, where the model uses them.")
     ] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="Its kind, in a network of several kinds of nodes, where its links leave more.")
+    ] = None,
     top: Annotated[int, typer.Option(min=0, help="Likely further links to show.")] = 10,
     as_json: Json = False,
 ) -> None:
@@ -79,7 +82,8 @@ def place(
     fitted = load_model(model)
     try:
         known = parse_settings(attribute or [], "--attribute")
-        found = fitted.place(nodes, "others" if only else unlinked, linked_by=linked_by or None, attributes=known)
+        rest = "others" if only else unlinked
+        found = fitted.place(nodes, rest, linked_by=linked_by or None, attributes=known, kind=kind)
     except (KeyError, ValueError) as wrong:
         raise Mistake(str(wrong.args[0])) from None
     listed = [

@@ -38,6 +38,22 @@ Bipartite = Annotated[
         show_default="as found",
     ),
 ]
+Kinds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTRIBUTE",
+        help="Attribute of nodes, in the file or the table of nodes, that says of which kind each is.",
+        rich_help_panel=INPUT,
+    ),
+]
+KindPairs = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PAIRS",
+        help="Which kinds may be linked: across, within, or pairs such as person-paper,paper-paper.",
+        rich_help_panel=INPUT,
+    ),
+]
 Weight = Annotated[
     str, typer.Option(help="Column of link values, by name or number from 0, or none.", rich_help_panel=INPUT)
 ]
@@ -89,12 +105,21 @@ class Reading:
     binarize: Binarize = False
     read: Read = None
     bipartite: Bipartite = None
+    kinds: Kinds = None
+    kind_pairs: KindPairs = None
 
     def options(self) -> dict[str, Any]:
         """Options of ``read_graph`` that were given, as it knows them."""
         value = None if self.weight == "none" else int(self.weight) if self.weight.isdigit() else self.weight
         nodes = True if self.nodes == "auto" else self.nodes
-        given = {"header": self.header, "sheet": self.sheet, "nodes": nodes, "two_mode": self.bipartite}
+        given = {
+            "header": self.header,
+            "sheet": self.sheet,
+            "nodes": nodes,
+            "two_mode": self.bipartite,
+            "kinds": self.kinds,
+            "kind_pairs": self.kind_pairs,
+        }
         chosen = {name: option for name, option in given.items() if option is not None}
         return chosen if self.weight == "auto" else {**chosen, "weight": value}
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from klafter.core.families import Law
 from klafter.graph import Graph
-from klafter.graph.dyads import Dyads, Rows
+from klafter.graph.dyads import Dyads
 
 BOUND = 30.0  # no weight goes beyond: without a prior, separable data would send it to infinity
 FLOOR = 1e-6  # the smallest background exposure: below it, an unexplained link would be impossible
@@ -82,7 +82,7 @@ def make_problem(
     """The problem of a graph."""
     lower = 0.0 if law.nonnegative else -BOUND
     dyads = graph.dyads
-    seen_out = _observed(dyads.hidden_out, graph.second_kind)
+    seen_out = _observed(dyads)
     seen_in = np.ascontiguousarray(seen_out.T) if dyads.directed else seen_out
     return Problem(
         dyads, seen_out, seen_in, law, priors, lower, bool(offset), bool(sociality), bool(counts), bool(selects),
@@ -90,13 +90,13 @@ def make_problem(
     )  # fmt: skip
 
 
-def _observed(hidden: Rows, second_kind: np.ndarray | None) -> np.ndarray:
-    n = len(hidden.start) - 1
+def _observed(dyads: Dyads) -> np.ndarray:
+    n, hidden = dyads.n, dyads.hidden_out
     seen = np.ones((n, n), np.uint8)
     np.fill_diagonal(seen, 0)
     seen[np.repeat(np.arange(n), np.diff(hidden.start)), hidden.node] = 0
-    if second_kind is not None:
-        seen &= second_kind[:, None] != second_kind
+    if len(dyads.kind):
+        seen &= dyads.linkable[dyads.kind[:, None], dyads.kind]
     return seen
 
 

@@ -78,7 +78,8 @@ def _nonlinks(graph: Graph, wanted: int, degrees: np.ndarray | None, rng: np.ran
     for _ in range(ROUNDS):
         drawn = rng.choice(n, (2 * wanted + 10, 2), p=chance)
         low, high = drawn.min(axis=1), drawn.max(axis=1)
-        free = graph.is_possible(np.column_stack([low, high])) & ~np.asarray(taken[low, high]).ravel()
+        ends = np.column_stack([low, high])
+        free = (graph.is_possible(ends) | graph.is_possible(ends[:, ::-1])) & ~np.asarray(taken[low, high]).ravel()
         both = np.append(found, (low * n + high)[free])
         found = both[np.sort(np.unique(both, return_index=True)[1])]
         if len(found) >= wanted:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from klafter.graph import checks
 from klafter.graph.graph import Graph
-from klafter.graph.kinds import grown_kinds
+from klafter.graph.kinds.names import grown_kinds
 from klafter.graph.units import distinct
 
 
@@ -172,6 +172,7 @@ def _rebuilt(graph: Graph, links: sparse.csr_array, hidden: sparse.csr_array, na
         labels=labels,
         attributes=MappingProxyType(columns),
         covariates=MappingProxyType(dyadic),
-        kinds=grown_kinds(graph.kinds, links),
+        kinds=grown_kinds(graph.kinds, graph.kind_pairs, links, graph.directed),
+        kind_pairs=graph.kind_pairs,
         notes=(),
     )

@@ -14,8 +14,8 @@ from scipy import sparse
 from klafter.graph.assemble import Edges, assemble
 from klafter.graph.checks import is_symmetric, off_diagonal, square
 from klafter.graph.graph import Graph
-from klafter.graph.kinds import names_apart
-from klafter.graph.modes import bipartite_list, told_by
+from klafter.graph.kinds.modes import bipartite_list, told_by, told_by_graph, with_rule
+from klafter.graph.kinds.names import names_apart
 
 log = logging.getLogger("klafter")
 SOURCE_NAMES = ("source", "from", "src", "node1", "node_1", "source_id", "id1", "id_1", "u", "i", "sender", "ego")
@@ -25,8 +25,9 @@ _ROLES = (SOURCE_NAMES, TARGET_NAMES, WEIGHT_NAMES)
 
 
 def as_graph(
-    X: Any, hidden: Any = None, covariates: Any = None, directed: bool | None = None, *, two_mode: bool = False
-) -> Graph:
+    X: Any, hidden: Any = None, covariates: Any = None, directed: bool | None = None, *, two_mode: bool = False,
+    kinds: Any = None, kind_pairs: Any = None,
+) -> Graph:  # fmt: skip
     """A graph from a matrix, a table of links, a graph of networkx or igraph, or a Graph.
 
     Parameters
@@ -44,6 +45,10 @@ def as_graph(
         Whether sources and targets of a table, or rows and columns of a matrix, are two kinds of nodes; a name of both
         kinds becomes two nodes. A table of two or three columns without names down its side, or with source and
         target, is a list. A networkx graph says so itself by the node attribute ``bipartite``, an igraph by ``type``.
+    kinds : str or (n,) sequence, optional
+        The kind of each node, or the attribute of nodes that says it; see ``Graph``.
+    kind_pairs : "across", "within" or list of (str, str), optional
+        Which kinds may be linked; see ``Graph``.
 
     Returns
     -------
@@ -60,6 +65,10 @@ def as_graph(
     Graph(34 nodes, 78 links, undirected)
     """
     graph = _two_mode(X) if two_mode else _convert(X, directed)
+    if kinds is not None:
+        graph = with_rule(graph, kinds, kind_pairs)
+    elif kind_pairs is not None:
+        graph = graph.replace(kind_pairs=kind_pairs)
     if covariates is not None:
         graph = graph.replace(covariates={**graph.covariates, **_named(covariates)})
     return graph if hidden is None else graph.hide(hidden)
@@ -168,7 +177,7 @@ def from_networkx(X: Any, directed: bool | None, weight_name: str | int | None =
     known = _node_attributes(X.nodes(data=True), len(labels))
     edges = Edges(source, target, weight)
     graph = assemble(edges, len(labels), directed=X.is_directed(), labels=labels, attributes=known)
-    return told_by(_redirect(graph, directed), "bipartite")
+    return told_by_graph(told_by(_redirect(graph, directed), "bipartite"), X.graph)
 
 
 def from_igraph(X: Any, directed: bool | None) -> Graph:
@@ -181,7 +190,8 @@ def from_igraph(X: Any, directed: bool | None) -> Graph:
     labels = X.vs["name"] if "name" in X.vs.attributes() else None
     edges = Edges(ends[:, 0], ends[:, 1], weight)
     graph = assemble(edges, X.vcount(), directed=X.is_directed(), labels=labels, attributes=known)
-    return told_by(_redirect(graph, directed), "type")
+    about = {name: X[name] for name in X.attributes()}
+    return told_by_graph(told_by(_redirect(graph, directed), "type"), about)
 
 
 def _number(weight: Any, u: object, v: object) -> float:

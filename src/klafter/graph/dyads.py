@@ -6,7 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from klafter.graph.kinds.rule import Rule
+
 ONE_KIND = np.zeros(0, np.int8)
+NO_TABLE = np.zeros((0, 0), np.bool_)
 
 
 class Rows(NamedTuple):
@@ -20,7 +23,7 @@ class Rows(NamedTuple):
 class Dyads(NamedTuple):
     """What was observed. Every dyad that is neither linked, hidden nor on the diagonal is an observed non-link.
 
-    Where there are two kinds of nodes, two of one kind are no dyad.
+    Where only some kinds of nodes may be linked, (i, j) is a dyad if ``linkable[kind[i], kind[j]]``.
 
     ``*_out`` lists by source, ``*_in`` by target; they are the same arrays when the graph is undirected.
     Dyad covariates stand row by row, ``which`` of them each entry belongs to beside it.
@@ -36,7 +39,8 @@ class Dyads(NamedTuple):
     covariates_in: Rows
     which_out: np.ndarray  # int32, aligned with covariates_out
     which_in: np.ndarray
-    second_kind: np.ndarray = ONE_KIND  # (n,) int8, 1 for nodes of the second kind; empty where there is one kind
+    kind: np.ndarray = ONE_KIND  # (n,) int8, number of the kind of each node; empty where all may be linked
+    linkable: np.ndarray = NO_TABLE  # (kinds, kinds) of bool, by kind of source and of target
 
 
 def as_rows(matrix: sparse.sparray) -> Rows:
@@ -79,7 +83,7 @@ def stack_covariates(matrices: Sequence[sparse.sparray], n: int) -> tuple[Rows, 
 
 def as_dyads(
     links: sparse.csr_array, hidden: sparse.csr_array, covariates: Sequence[sparse.csr_array], directed: bool,
-    second_kind: np.ndarray | None = None,
+    rule: Rule | None = None,
 ) -> Dyads:  # fmt: skip
     """The kernel arrays of links, hidden dyads and covariates, all n x n and sparse."""
     n = links.shape[0]
@@ -89,8 +93,8 @@ def as_dyads(
     if directed:
         links_in, hidden_in = as_rows(links.T), as_rows(hidden.T)
         covariates_in, which_in = stack_covariates([m.T for m in covariates], n)
-    kinds = ONE_KIND if second_kind is None else second_kind.astype(np.int8)
+    kind, linkable = (ONE_KIND, NO_TABLE) if rule is None else (rule.kind, rule.table)
     return Dyads(
         n, directed, links_out, links_in, hidden_out, hidden_in, covariates_out, covariates_in, which_out, which_in,
-        kinds,
+        kind, linkable,
     )  # fmt: skip

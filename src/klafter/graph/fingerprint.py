@@ -28,6 +28,8 @@ def fingerprint(graph: Graph, attributes: Iterable[str] = ()) -> str:
             digest.update(part.astype(np.float64 if part.dtype.kind == "f" else np.int64).tobytes())
     if graph.second_kind is not None:
         digest.update(graph.second_kind.tobytes())
+    elif graph.rule is not None:
+        digest.update(graph.rule.kind.tobytes() + graph.rule.table.tobytes())
     for name in attributes:
         digest.update(f"{name} {graph.attributes[name].tolist()!r}".encode())
     return digest.hexdigest()[:12]

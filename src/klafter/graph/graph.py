@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -12,11 +13,12 @@ from scipy import sparse
 
 from klafter.graph import checks
 from klafter.graph.dyads import Dyads, as_dyads
-from klafter.graph.kinds import across, check_across, kind_array
+from klafter.graph.kinds.names import check_permitted, checked_pairs, find_rule, kind_array, permitted
+from klafter.graph.kinds.possible import PossiblePairs
+from klafter.graph.kinds.rule import Pairs
 from klafter.graph.notebook import facts_table
-from klafter.graph.possible import PossiblePairs
 
-_PARTS = ("links", "directed", "hidden", "labels", "attributes", "covariates", "kinds", "notes")
+_PARTS = ("links", "directed", "hidden", "labels", "attributes", "covariates", "kinds", "kind_pairs", "notes")
 
 
 class Graph(PossiblePairs):
@@ -37,8 +39,12 @@ class Graph(PossiblePairs):
     covariates : mapping of name to (n, n) sparse or dense array, optional
         What is known of each dyad, zero where absent.
     kinds : (n,) sequence, optional
-        The kind of each node, one of two names, such as woman and event, of a two-mode network: only pairs across kinds
-        are possible. Hidden pairs within a kind are forgotten, and links within one refused.
+        The kind of each node, such as woman and event. Of two kinds only pairs across are possible: a two-mode network.
+        Hidden pairs of kinds that may not be linked are forgotten, and links between them refused.
+    kind_pairs : "across", "within" or list of (str, str), optional
+        Which kinds may be linked, where these are other than two across: all different ones, each with itself, or
+        those of a list, such as ``[("person", "paper"), ("paper", "paper")]``; of a directed graph from the first to
+        the second.
     notes : sequence of str, optional
         What a reader found and decided, in sentences.
 
@@ -69,15 +75,18 @@ class Graph(PossiblePairs):
         attributes: Mapping[str, Iterable[Any]] | None = None,
         covariates: Mapping[str, object] | None = None,
         kinds: Iterable[Any] | None = None,
+        kind_pairs: Any = None,
         notes: Sequence[str] = (),
     ):
         links = checks.square(links)
         n, directed = links.shape[0], bool(directed)
         hidden = checks.hidden_pattern(hidden, n, directed)
-        kinds = kind_array(kinds, n, directed)
-        if kinds is not None:
-            hidden = checks.tidy(across(hidden, kinds == kinds[:1]))
-            check_across(links, kinds)
+        kinds = kind_array(kinds, n)
+        kind_pairs = checked_pairs(kinds, kind_pairs, directed)
+        rule = find_rule(kinds, kind_pairs, directed)
+        if rule is not None:
+            hidden = checks.tidy(permitted(hidden, rule))
+            check_permitted(links, rule, kind_pairs)
         columns = {str(k): checks.column(k, v, n) for k, v in (attributes or {}).items()}
         dyadic = {str(k): checks.covariate(k, v, n, directed) for k, v in (covariates or {}).items()}
         self.__dict__.update(
@@ -88,6 +97,7 @@ class Graph(PossiblePairs):
             attributes=MappingProxyType(columns),
             covariates=MappingProxyType(dyadic),
             kinds=kinds,
+            kind_pairs=kind_pairs,
             notes=tuple(notes),
         )
 
@@ -117,6 +127,7 @@ class Graph(PossiblePairs):
     attributes: Mapping[str, np.ndarray]
     covariates: Mapping[str, sparse.csr_array]
     kinds: np.ndarray | None = None
+    kind_pairs: Pairs | None = None
     notes: tuple[str, ...]
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -128,7 +139,7 @@ class Graph(PossiblePairs):
 
     @property
     def n_nodes(self) -> int:
-        """Nodes, of both kinds where there are two."""
+        """Nodes, of all kinds."""
         return int(self.links.shape[0])
 
     @property
@@ -149,7 +160,7 @@ class Graph(PossiblePairs):
     @cached_property
     def dyads(self) -> Dyads:
         """The arrays that kernels read."""
-        return as_dyads(self.links, self.hidden, list(self.covariates.values()), self.directed, self.second_kind)
+        return as_dyads(self.links, self.hidden, list(self.covariates.values()), self.directed, self.rule)
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
@@ -251,13 +262,18 @@ class Graph(PossiblePairs):
         Parameters
         ----------
         **changes
-            Some of links, directed, hidden, labels, attributes, covariates, kinds, notes.
+            Some of links, directed, hidden, labels, attributes, covariates, kinds, kind_pairs, notes.
 
         Returns
         -------
         Graph
         """
-        return Graph(**{**{name: getattr(self, name) for name in _PARTS}, **changes})
+        parts = {name: getattr(self, name) for name in _PARTS}
+        if "kinds" in changes and changes["kinds"] is None:
+            parts["kind_pairs"] = None
+        elif changes.get("directed") and not self.directed and self.kind_pairs is not None:
+            parts["kind_pairs"] = [*self.kind_pairs, *(pair[::-1] for pair in self.kind_pairs)]
+        return Graph(**{**parts, **changes})
 
     def binarize(self) -> Graph:
         """Every link with value 1.
@@ -290,7 +306,8 @@ class Graph(PossiblePairs):
 
     def __repr__(self) -> str:
         hidden = f", {self.n_hidden} hidden dyads" if self.n_hidden else ""
-        return f"Graph({self.count_nodes().replace(',', '')}, {self.n_links} links, {self.form}{hidden})"
+        nodes = re.sub(r"(?<=\d),(?=\d)", "", self.count_nodes())
+        return f"Graph({nodes}, {self.n_links} links, {self.form}{hidden})"
 
     def _repr_html_(self) -> str:
         degree, values = np.diff(self.links.indptr), self.links.data

@@ -91,13 +91,18 @@ def pair_columns(graph: Graph, attributes: Iterable[str] | Mapping[str, str | No
 
 
 def _check_possible(graph: Graph, column: PairColumn) -> None:
-    """Refuse an attribute of one kind of nodes alone, where only pairs across kinds are possible."""
-    if graph.kinds is None:
+    """Refuse an attribute that is the same for all pairs that may be linked, such as one of one of two kinds alone."""
+    if graph.rule is None:
         return
-    first = graph.kinds == graph.kinds[0]
-    if not np.ptp(column[np.flatnonzero(first)][:, ~first]):
+    nodes, low, high = graph.rule.nodes(), np.inf, -np.inf
+    for a, b in graph.rule.cells(ordered=False)[0]:
+        block = column[nodes[a]][:, nodes[b]]
+        found = block if a != b else block[~np.eye(len(block), dtype=bool)]
+        low, high = found.min(initial=low), found.max(initial=high)
+    if not high > low:
+        which = "pairs across kinds" if graph.kind_pairs is None else "pairs of kinds that may be linked"
         raise ValueError(
-            f"Attribute {column.attribute!r} tells no possible pair from another: only pairs across kinds are, and it "
+            f"Attribute {column.attribute!r} tells no possible pair from another: only {which} are, and it "
             "is the same, or unknown, for all of them. Leave it out."
         )
 

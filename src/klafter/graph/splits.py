@@ -50,7 +50,7 @@ def split_dyads(
     ----------
     graph : Graph, or what `as_graph` takes
         Dyads that are already hidden stay hidden and are not scored.
-        Of a two-mode network only pairs across kinds are dyads.
+        Of a network of several kinds of nodes only pairs that may be linked are dyads.
     fraction : float
         Share of the links, and of the non-links, to hide; between 0 and 1.
     protocol : {"clean", "entries"}
@@ -232,9 +232,10 @@ def _check_protocol(protocol: str) -> str:
 
 
 def _check_entries(graph: Graph, count: float, most: int) -> None:
-    if graph.kinds is not None:
+    if graph.rule is not None:
+        which = "a network in which only some kinds may be linked" if graph.kind_pairs else "a two-mode network"
         raise ValueError(
-            "protocol='entries' hides entries whose mirror stays visible; a two-mode network has no mirror entries. "
+            f"protocol='entries' hides entries whose mirror stays visible; {which} has no mirror entries. "
             "Use protocol='clean'."
         )
     if count > 2 * most:

@@ -27,8 +27,15 @@ def list_links(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 def closed_units(graph: Graph) -> NDArray[np.int64]:
     """Sorted units in which nothing was observed: no direction of them is visible."""
-    hidden = graph.hidden.multiply(graph.hidden.T) if graph.directed else graph.hidden
-    return _units(hidden, graph.n_nodes)
+    if not graph.directed:
+        return _units(graph.hidden, graph.n_nodes)
+    closed = _units(graph.hidden.multiply(graph.hidden.T), graph.n_nodes)
+    if graph.rule is None:
+        return closed
+    coo = sparse.coo_array(graph.hidden)
+    one_way = ~graph.rule.allows(coo.col, coo.row)
+    only = sparse.coo_array((coo.data[one_way], (coo.row[one_way], coo.col[one_way])), shape=coo.shape)
+    return distinct(np.concatenate([closed, _units(only, graph.n_nodes)]))
 
 
 def _units(matrix: sparse.csr_array, n: int) -> NDArray[np.int64]:
@@ -49,7 +56,7 @@ def random_nonlinks(
 ) -> tuple[NDArray[np.int64], float]:
     """A random `fraction` of the units without a link, at most `most` of them, and the share of it that they are."""
     taken = distinct(np.concatenate([link_units(graph), closed_units(graph)]))
-    pairs = graph.n_pairs // 2 if graph.directed else graph.n_pairs
+    pairs = graph.n_units
     wanted = round(fraction * (pairs - len(taken)))
     count = min(wanted, most)
     share = count / wanted if wanted else 1.0
@@ -62,20 +69,32 @@ def random_nonlinks(
 
 def all_units(graph: Graph) -> NDArray[np.int64]:
     """Sorted units of all possible pairs."""
-    n = graph.n_nodes
-    if graph.second_kind is None:
+    n, rule = graph.n_nodes, graph.rule
+    if rule is None:
         i, j = np.triu_indices(n, 1)
         return i * n + j
-    ends = np.meshgrid(np.flatnonzero(~graph.second_kind), np.flatnonzero(graph.second_kind))
-    return np.sort((np.minimum(*ends) * n + np.maximum(*ends)).ravel())
+    nodes, found = rule.nodes(), [np.zeros(0, np.int64)]
+    for a, b in rule.cells(ordered=False)[0]:
+        i, j = (
+            np.triu_indices(len(nodes[a]), 1) if a == b else np.indices((len(nodes[a]), len(nodes[b]))).reshape(2, -1)
+        )
+        ends = nodes[a][i], nodes[b][j]
+        found.append(np.minimum(*ends) * n + np.maximum(*ends))
+    return np.sort(np.concatenate(found))
 
 
-def random_ends(graph: Graph, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Ends of pairs, (count, 2), drawn evenly among all nodes, or one of each kind."""
-    if graph.second_kind is None:
+def random_ends(graph: Graph, count: int, rng: np.random.Generator, *, ordered: bool = False) -> NDArray[np.int64]:
+    """Ends of pairs, (count, 2), drawn evenly among all nodes, or those of kinds that may be linked: from the first to
+    the second if ``ordered``, else in whichever direction."""
+    if graph.rule is None:
         return rng.integers(0, graph.n_nodes, (count, 2), dtype=np.int64)
-    sides = [np.flatnonzero(graph.second_kind == second) for second in (False, True)]
-    return np.column_stack([side[rng.integers(0, len(side), count)] for side in sides])
+    nodes, (cells, share) = graph.rule.nodes(), graph.rule.cells(ordered=ordered)
+    numbers = [count] if len(cells) == 1 else rng.multinomial(count, share).tolist()
+    ends = [
+        np.column_stack([side[rng.integers(0, len(side), number)] for side in (nodes[a], nodes[b])])
+        for (a, b), number in zip(cells, numbers)
+    ]
+    return ends[0] if len(cells) == 1 else rng.permutation(np.concatenate(ends))
 
 
 def _draw_outside(graph: Graph, taken: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -132,7 +151,7 @@ def unit_pairs(graph: Graph, units: NDArray[np.int64]) -> NDArray[np.int64]:
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     order: NDArray[np.intp] = np.lexsort((pairs[:, 1], pairs[:, 0]))
     pairs = pairs[order]
-    seen: NDArray[np.int64] = pairs[~look_up(graph.hidden, pairs).astype(bool)]
+    seen: NDArray[np.int64] = pairs[graph.is_possible(pairs) & ~look_up(graph.hidden, pairs).astype(bool)]
     return seen
 
 

@@ -259,7 +259,7 @@ def _same_graph(a: Graph, b: Graph) -> bool:
         return True
     if a.n_nodes != b.n_nodes or a.directed != b.directed or list(a.covariates) != list(b.covariates):
         return False
-    if not np.array_equal(a.dyads.second_kind, b.dyads.second_kind):
+    if any(not np.array_equal(getattr(a.dyads, part), getattr(b.dyads, part)) for part in ("kind", "linkable")):
         return False
     pairs = [(a.links, b.links), (a.hidden, b.hidden), *zip(a.covariates.values(), b.covariates.values())]
     return all((one != other).nnz == 0 for one, other in pairs)

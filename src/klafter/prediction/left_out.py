@@ -42,7 +42,8 @@ def _by_importance(model: Any, pairs: np.ndarray) -> np.ndarray:
     response, links, precision = model._response(), model.graph_.links, model.precision_
     ways = [pairs, pairs[:, ::-1]] if model.graph_.directed else [pairs]
     values = [np.asarray(links[way[:, 0], way[:, 1]]).ravel() for way in ways]
-    seen = [~np.asarray(model.graph_.hidden[way[:, 0], way[:, 1]]).ravel() for way in ways]
+    graph = model.graph_
+    seen = [graph.is_possible(way) & ~np.asarray(graph.hidden[way[:, 0], way[:, 1]]).ravel() for way in ways]
     total, parts = np.zeros(len(pairs)), np.zeros(len(pairs))
     for drawn in zip(*(model._predictors(way) for way in ways)):
         density = sum(np.where(s, response.log_density(y, x, precision), 0.0) for y, x, s in zip(values, drawn, seen))

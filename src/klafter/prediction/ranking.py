@@ -51,8 +51,8 @@ def _exhaust(rows: Callable, graph: Graph, most: int) -> tuple[np.ndarray, np.nd
         p = rows(i)
         p[graph.links[i].nonzero()] = NEVER
         p[np.arange(n) == i[:, None] if graph.directed else np.arange(n) <= i[:, None]] = NEVER
-        if graph.second_kind is not None:
-            p[graph.second_kind[i, None] == graph.second_kind] = NEVER
+        if graph.rule is not None:
+            p[~graph.rule.allows(i[:, None], np.arange(n))] = NEVER
         k, j = np.nonzero(p > (scores.min() if len(scores) >= most else NEVER))
         pairs, scores = _keep(np.vstack([pairs, np.column_stack([k + start, j])]), np.append(scores, p[k, j]), most)
     return pairs, scores
@@ -97,7 +97,8 @@ def _patterns(pattern) -> Iterator[np.ndarray]:
 
 
 def _near(graph: Graph, memberships, affinities) -> Iterator[np.ndarray]:
-    """Candidate dyads of a large graph: hidden, two links apart (three in two modes), or in communities that attract.
+    """Candidate dyads of a large graph: hidden, two links apart (three where kinds ask for it), or in communities that
+    attract.
 
     Of very many, the most promising of every part of the graph: well linked nodes, with common neighbours of few links,
     in small communities. Beyond MAX_CANDIDATES hubs that link everyone to everyone say nothing, and communities send
@@ -107,7 +108,7 @@ def _near(graph: Graph, memberships, affinities) -> Iterator[np.ndarray]:
     links = sparse.csr_array(graph.links != 0, dtype=np.float32)
     links = sparse.csr_array(links.maximum(links.T))
     degree = np.diff(links.indptr)
-    steps = _two_steps if graph.second_kind is None else _three_steps
+    steps = _three_steps if _are_three_apart(graph) else _two_steps
     there, back, n_ways = steps(links, degree, MAX_CANDIDATES // 2)
     u = _best_members(memberships, degree, MAX_CANDIDATES // 2)
     size = u.sum(axis=0)
@@ -123,6 +124,14 @@ def _near(graph: Graph, memberships, affinities) -> Iterator[np.ndarray]:
         new = np.ones(block.nnz, bool) if graph.directed else block.row + start < block.col
         pairs = np.column_stack([block.row[new] + start, block.col[new]]).astype(np.int64)
         yield _keep(pairs, block.data[new], most)[0]
+
+
+def _are_three_apart(graph: Graph) -> bool:
+    """Whether no two nodes that may be linked can have a common neighbour, as in two modes."""
+    if graph.rule is None:
+        return False
+    table = graph.rule.either
+    return not (table @ table & table).any()
 
 
 def _two_steps(links: sparse.csr_array, degree: np.ndarray, budget: int) -> tuple:

@@ -213,7 +213,7 @@ def visible_nonlinks(graph: Graph, rng: np.random.Generator) -> np.ndarray:
     most = MAX_NONLINKS if n <= MOST_NODES else MAX_NONLINKS // 2  # looking around takes longer there
     wanted = min(max(FEWEST_NONLINKS, NONLINKS * graph.n_links), most)
     few = n * (n - 1) <= 4 * wanted
-    pairs = np.argwhere(~np.eye(n, dtype=bool)) if few else random_ends(graph, 3 * wanted, rng)
+    pairs = np.argwhere(~np.eye(n, dtype=bool)) if few else random_ends(graph, 3 * wanted, rng, ordered=graph.directed)
     low, high = pairs.T if graph.directed else (np.minimum(*pairs.T), np.maximum(*pairs.T))
     pairs = np.column_stack(np.divmod(distinct(low * n + high), n))
     taken = graph.links.astype(bool) + graph.hidden

@@ -72,11 +72,13 @@ def community_table(
 
 
 def _partners_inside(graph: Graph, members: np.ndarray) -> np.ndarray:
-    """How many links each member could have to others: both ways when directed, to the other kind in two modes."""
-    if graph.second_kind is None:
+    """How many links each member could have to others, both ways when directed."""
+    rule = graph.rule
+    if rule is None:
         return np.full(len(members), (len(members) - 1) * (2 if graph.directed else 1))
-    second = graph.second_kind[members]
-    return np.where(second, (~second).sum(), second.sum())
+    kind, table = rule.kind[members], rule.table.astype(np.int64)
+    ways = table + table.T if graph.directed else table
+    return np.asarray((ways @ np.bincount(kind, minlength=len(table)) - np.diag(ways))[kind])
 
 
 def _tightest_first(columns, degrees, k: int, partners: np.ndarray) -> tuple[list[int], list[float]]:

@@ -36,7 +36,7 @@ class Summary:
     n_dyads: int
     n_hidden: int
     directed: bool
-    kinds: list[str]  # the two kinds of nodes of a two-mode network, else nothing
+    kinds: list[str]  # kinds of nodes, or nothing
     values: tuple[float, float] | None  # least and largest link value, unless all are 1
     n_communities: int
     n_overlapping: int  # nodes in two communities or more
@@ -60,7 +60,8 @@ class Nodes:
     certainty: list[list[int]] | None  # how probable each membership is, in percent, unless all are certain
     first: dict[int, tuple[int, float]]  # of nodes in none, the community they would join first and its probability
     attributes: dict[str, tuple[list[str], list[int]]]  # values, and a code for each node, -1 where unknown
-    second: list[int] | None  # 1 for nodes of the second kind, where there are two
+    kind: list[int] | None  # which of the kinds each node is
+    second: list[int] | None  # 1 for nodes of the second kind of a two-mode network
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,7 @@ def describe_nodes(graph, z: sparse.csr_array, choices: Sequence[Choice] = (), p
         certainty=_certainty(z, proba),
         first={graph.index(c.node): (c.community, round(c.probability, 4)) for c in choices},
         attributes={name: _coded(column) for name, column in columns.items()},
+        kind=None if graph.kinds is None else [graph.kind_names.index(kind) for kind in graph.kinds.tolist()],
         second=None if graph.second_kind is None else graph.second_kind.astype(int).tolist(),
     )
 

@@ -31,8 +31,8 @@ def matrices(model, z: sparse.csr_array) -> Matrices | None:
         return None
     order, first = community_order(z)
     links, unseen = np.abs(graph.links.toarray())[np.ix_(order, order)], graph.hidden.toarray().astype(bool)
-    if graph.second_kind is not None:
-        unseen |= graph.second_kind[:, None] == graph.second_kind
+    if graph.rule is not None:
+        unseen |= ~graph.rule.table[graph.rule.kind[:, None], graph.rule.kind]
     return Matrices(
         order.tolist(),
         first[order].tolist(),

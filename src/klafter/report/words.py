@@ -25,7 +25,7 @@ def summary_sentences(model, communities: list[Community], runs: list[Run], coun
 
 
 def _network(graph) -> str:
-    kind = "directed links" if graph.directed else "links across" if graph.kinds is not None else "links"
+    kind = "directed links" if graph.directed else "links across" if graph.second_kind is not None else "links"
     share = f" (density {graph.n_links / graph.n_dyads:.2g})" if graph.n_dyads else ""
     data = graph.links.data
     valued = len(data) and (data != 1).any()

@@ -25,6 +25,7 @@ from scipy.special import gammaln
 
 from klafter.core.draws import LinearDraw
 from klafter.core.families import FAMILIES, check_values
+from klafter.graph.kinds.rule import Rule
 from klafter.sampling import epm_kernels as kernels
 from klafter.sampling.slicing import slice_positive
 
@@ -184,16 +185,25 @@ class EPMEngine:
 
 def pair_exposure(graph, phi: np.ndarray) -> np.ndarray:
     """theta_kl = sum over observed pairs i != j of phi_ik phi_jl, halved on the diagonal."""
-    if graph.second_kind is None:
+    if graph.rule is None:
         total = phi.sum(axis=0)
         theta = np.outer(total, total) - phi.T @ phi
     else:
-        theta = np.outer(phi[graph.second_kind].sum(axis=0), phi[~graph.second_kind].sum(axis=0))
-        theta = theta + theta.T
+        theta = _exposure_by_kind(graph.rule, phi)
     if graph.hidden.nnz:
         theta -= phi.T @ (graph.hidden.astype(float) @ phi)
     np.fill_diagonal(theta, theta.diagonal() / 2)
     return np.maximum((theta + theta.T) / 2, 0.0)
+
+
+def _exposure_by_kind(rule: Rule, phi: np.ndarray) -> np.ndarray:
+    """sum over ordered pairs i != j that may be linked of phi_ik phi_jl."""
+    theta = np.zeros((phi.shape[1], phi.shape[1]))
+    of_kind = [phi[nodes] for nodes in rule.nodes()]
+    for a, b in rule.cells(ordered=False)[0]:
+        both = np.outer(of_kind[b].sum(axis=0), of_kind[a].sum(axis=0))
+        theta += both - of_kind[a].T @ of_kind[a] if a == b else both + both.T
+    return theta
 
 
 def _active_first(affinities: np.ndarray) -> tuple[np.ndarray, int]:

@@ -76,23 +76,26 @@ def split_tokens(links, phi, effects, affinities, binary, rng):
 def draw_loadings(dyads, by_node, affinities, phi, shape, rate, priors, rng):
     """Node by node a_i (phi_i integrated out), phi_i ~ Gamma(a_i + m_ik, c_i + s_k), then c_i; all in place.
 
-    s_k = sum over observed j of (phi_j L)_k, of the other kind where there are two. Columns beyond those of
+    s_k = sum over observed j of (phi_j L)_k, of kinds that i may be linked to. Columns beyond those of
     ``affinities`` have no weight: s_k = 0.
     """
     n, n_roles = phi.shape
     n_active = affinities.shape[0]
-    hidden, kind, two = dyads.hidden_out, dyads.second_kind, len(dyads.second_kind) > 0
-    others, exposure, total = np.zeros(n_active), np.zeros(n_roles), np.zeros((2, n_active))
+    hidden, kind, n_kinds = dyads.hidden_out, dyads.kind, len(dyads.linkable)
+    others, exposure, total = np.zeros(n_active), np.zeros(n_roles), np.zeros((max(n_kinds, 1), n_active))
     for i in range(n):
-        mine = kind[i] if two else 0
+        mine = kind[i] if n_kinds > 0 else 0
         for k in range(n_active):
             total[mine, k] += phi[i, k]
     for i in range(n):
-        mine = kind[i] if two else 0
-        theirs = 1 - mine if two else 0
+        mine = kind[i] if n_kinds > 0 else 0
         for k in range(n_active):
             total[mine, k] -= phi[i, k]
-            others[k] = total[theirs, k]
+            others[k] = total[0, k] if n_kinds == 0 else 0.0
+        for c in range(n_kinds):
+            if dyads.linkable[mine, c]:
+                for k in range(n_active):
+                    others[k] += total[c, k]
         for p in range(hidden.start[i], hidden.start[i + 1]):
             for k in range(n_active):
                 others[k] -= phi[hidden.node[p], k]

@@ -33,7 +33,7 @@ class Blocks(NamedTuple):
     """Sizes of blocks, and for pairs of blocks the links C, the observed dyads D and the log evidence of both."""
 
     size: np.ndarray  # (labels,) int64
-    n_second: np.ndarray  # (labels,) int64, members of the second kind
+    of_kind: np.ndarray  # (labels, kinds) int64, members of each kind; no columns where all may be linked
     links: np.ndarray  # (labels, labels)
     pairs: np.ndarray
     evidence: np.ndarray
@@ -56,22 +56,22 @@ def evidence(law, c, d):
 
 
 @kernel
-def empty_blocks(labels):
+def empty_blocks(labels, kinds):
     """Blocks for some labels, all empty."""
     shape = (labels, labels)
-    return Blocks(
-        np.zeros(labels, np.int64), np.zeros(labels, np.int64), np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    )
+    of_kind = np.zeros((labels, kinds), np.int64)
+    return Blocks(np.zeros(labels, np.int64), of_kind, np.zeros(shape), np.zeros(shape), np.zeros(shape))
 
 
 @kernel
 def grow(blocks):
     """The same blocks with twice as many labels."""
     labels = len(blocks.size)
-    bigger = empty_blocks(2 * labels)
+    bigger = empty_blocks(2 * labels, blocks.of_kind.shape[1])
     for k in range(labels):
         bigger.size[k] = blocks.size[k]
-        bigger.n_second[k] = blocks.n_second[k]
+        for c in range(blocks.of_kind.shape[1]):
+            bigger.of_kind[k, c] = blocks.of_kind[k, c]
         for l in range(labels):
             bigger.links[k, l] = blocks.links[k, l]
             bigger.pairs[k, l] = blocks.pairs[k, l]
@@ -90,14 +90,14 @@ def count_row(rows, i, z, step, out):
 @kernel
 def node_counts(dyads, i, z, blocks):
     """s_l and t_l, links and observed dyads between node i (in no block now) and each block; rows: out, in."""
-    size, kind = blocks.size, dyads.second_kind
+    size, kind, linkable = blocks.size, dyads.kind, dyads.linkable
     s = np.zeros((2, len(size)))
     t = np.zeros((2, len(size)))
     for l in range(len(size)):
-        within = 0
-        if len(kind):
-            within = blocks.n_second[l] if kind[i] else size[l] - blocks.n_second[l]
-        t[0, l] = t[1, l] = size[l] - within
+        t[0, l] = t[1, l] = size[l] if len(kind) == 0 else 0
+        for c in range(len(linkable)):
+            t[0, l] += blocks.of_kind[l, c] if linkable[kind[i], c] else 0
+            t[1, l] += blocks.of_kind[l, c] if linkable[c, kind[i]] else 0
     count_row(dyads.links_out, i, z, 1.0, s[0])
     count_row(dyads.links_in, i, z, 1.0, s[1])
     count_row(dyads.hidden_out, i, z, -1.0, t[0])
@@ -109,8 +109,8 @@ def node_counts(dyads, i, z, blocks):
 def count_member(dyads, blocks, i, k, step):
     """Add node i to the size of block k, or take it away."""
     blocks.size[k] += step
-    if len(dyads.second_kind):
-        blocks.n_second[k] += step * dyads.second_kind[i]
+    if len(dyads.kind):
+        blocks.of_kind[k, dyads.kind[i]] += step
 
 
 @kernel
@@ -148,7 +148,7 @@ def enter(dyads, law, blocks, z, i, k, s, t):
 @kernel
 def tally(dyads, law, z, labels):
     """The counts of an assignment, node by node."""
-    blocks = empty_blocks(labels)
+    blocks = empty_blocks(labels, len(dyads.linkable))
     placed = np.zeros(len(z), np.int64) - 1
     for i in range(len(z)):
         s, t = node_counts(dyads, i, placed, blocks)

@@ -76,7 +76,7 @@ def draw_roles(probability, mine, theirs, alpha, weight, rng):
 @kernel
 def sweep(dyads, roles, counts, prior, alpha, rng):
     """Resample the roles of every observed dyad, row by row; a role of -1 is not yet counted."""
-    directed, links, hidden, kind = dyads.directed, dyads.links_out, dyads.hidden_out, dyads.second_kind
+    directed, links, hidden, kind = dyads.directed, dyads.links_out, dyads.hidden_out, dyads.kind
     n, n_roles = counts.shares.shape
     shares, probability, weight = counts.shares, np.zeros((2, n_roles, n_roles)), np.zeros(n_roles)
     for k in range(n_roles):
@@ -87,7 +87,7 @@ def sweep(dyads, roles, counts, prior, alpha, rng):
         at_link, at_hidden = links.start[i], hidden.start[i]
         for j in range(0 if directed else i + 1, n):
             at_link, at_hidden = advance(links, at_link, i, j), advance(hidden, at_hidden, i, j)
-            if i == j or (len(kind) and kind[i] == kind[j]) or holds(hidden, at_hidden, i, j):
+            if i == j or (len(kind) and not dyads.linkable[kind[i], kind[j]]) or holds(hidden, at_hidden, i, j):
                 continue
             y = 1 if holds(links, at_link, i, j) else 0
             s, r = roles[d, 0], roles[d, 1]

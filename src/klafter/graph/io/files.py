@@ -36,6 +36,8 @@ class ReadOptions(NamedTuple):
     two_mode: bool | None = None
     decimal: str | None = None
     nodes_header: bool | None = None
+    kinds: str | None = None
+    kind_pairs: Any = None
     most_blocks: int | None = None  # to read only the beginning of a table
 
 

@@ -75,6 +75,7 @@ def read_json(path: Path, options: ReadOptions) -> Graph:
     document = parse(read_text(path, options.encoding))
     ordered = options.directed if document.directed is None else document.directed
     found = (nx.MultiDiGraph if ordered else nx.MultiGraph)()
+    found.graph.update(document.about)
     found.add_nodes_from(document.nodes)
     found.add_edges_from(document.links)
     graph = _adopt(found, options)

@@ -19,13 +19,14 @@ class Document(NamedTuple):
     links: list[tuple[Any, Any, dict[str, Any]]]
     directed: bool | None  # None if nothing is said of it
     hidden: list[Any]
+    about: Mapping[str, Any]  # attributes of the whole graph
 
 
 def parse(text: str) -> Document:
     """The nodes and links of a text in JSON."""
     found = _load(text)
     if isinstance(found, list):
-        return Document([], [_ends(record) for record in found], None, [])
+        return Document([], [_ends(record) for record in found], None, [], {})
     if not isinstance(found, Mapping):
         found = {}
     if "elements" in found:  # Cytoscape wraps everything in data
@@ -45,7 +46,10 @@ def parse(text: str) -> Document:
         ends = _by_place(nodes, ends)
     hidden = found.get("hidden") or []
     stated = found.get("directed")
-    return Document(nodes, ends, None if stated is None else bool(stated), hidden)
+    about = found.get("graph")
+    return Document(
+        nodes, ends, None if stated is None else bool(stated), hidden, about if isinstance(about, dict) else {}
+    )
 
 
 def _load(text: str) -> Any:

@@ -15,7 +15,7 @@ from klafter.graph.io.tables.column_names import role, simplified
 from klafter.graph.io.tables.edge_list import Opened, Table
 from klafter.graph.io.tables.node_table import NodeTable
 from klafter.graph.io.tables.table_layout import Layout
-from klafter.graph.modes import name_apart, with_kinds
+from klafter.graph.kinds.modes import name_apart, with_kinds
 
 
 def links_graph(options: ReadOptions, opened: Opened, table: Table, nodes: NodeTable | None, notes: list[str]) -> Graph:
@@ -154,5 +154,6 @@ def _left_out(layout: Layout) -> list[str]:
 
 def noted(graph: Graph, notes: list[str]) -> Graph:
     """The same graph with more notes; it was checked when it was made."""
-    parts = {name: getattr(graph, name) for name in ("directed", "labels", "attributes", "covariates", "kinds")}
+    names = ("directed", "labels", "attributes", "covariates", "kinds", "kind_pairs")
+    parts = {name: getattr(graph, name) for name in names}
     return Graph.trusted(graph.links, graph.hidden, **parts, notes=(*graph.notes, *notes))

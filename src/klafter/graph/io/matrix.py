@@ -22,8 +22,8 @@ from klafter.graph.io.tables.matrix_layout import MARKS, MatrixLayout
 from klafter.graph.io.tables.table_layout import Layout, cut, is_comment
 from klafter.graph.io.tables.values import MISSING, to_number
 from klafter.graph.io.tables.words import number_words
-from klafter.graph.kinds import NAMES, names_apart
-from klafter.graph.modes import with_kinds
+from klafter.graph.kinds.modes import with_kinds
+from klafter.graph.kinds.names import NAMES, names_apart
 
 TOTALS = frozenset({"sum", "total", "totals", "summe", "gesamt", "somme", "suma", "totale", "somma", "soma", "totaal"})
 

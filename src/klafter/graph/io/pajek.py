@@ -13,8 +13,8 @@ from klafter.graph.graph import Graph
 from klafter.graph.io.errors import GraphFileError, misread, none_of, one_of, quote
 from klafter.graph.io.files import ReadOptions, check_size, read_text
 from klafter.graph.io.names import plain_labels
-from klafter.graph.kinds import NAMES
-from klafter.graph.modes import with_kinds
+from klafter.graph.kinds.modes import with_kinds
+from klafter.graph.kinds.names import NAMES
 
 _VERTEX = re.compile(r'\s*(\d+)(?:\s+(?:"([^"]*)"|(\S+)))?')
 _RELATION = re.compile(r"\s*(\d+)\s*:(.*)")

@@ -6,7 +6,7 @@ import io
 import logging
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from klafter.graph.io.tables.edge_list import open_table, read_table
 from klafter.graph.io.tables.node_table import NodeTable, read_nodes, sibling
 from klafter.graph.io.tables.sheets import EXCEL, is_sheet, node_sheet, read_sheet
 from klafter.graph.io.ucinet import OPENING, read_dl
+from klafter.graph.kinds.modes import with_rule
 
 log = logging.getLogger("klafter")
 
@@ -96,6 +97,8 @@ def read_graph(
     two_mode: bool | None = None,
     decimal: str | None = None,
     nodes_header: bool | None = None,
+    kinds: str | None = None,
+    kind_pairs: str | Sequence[tuple[str, str]] | None = None,
 ) -> Graph:
     """Read a network from a file; `graph.notes` says in sentences what was found and decided, and how to say otherwise.
 
@@ -138,6 +141,12 @@ def read_graph(
         The mark of decimals in weights, if looking at them is not enough.
     nodes_header : bool, optional
         Whether the first line of `nodes` names its columns.
+    kinds : str, optional
+        Attribute of nodes, in the file or a column of `nodes`, that says of which kind each is.
+    kind_pairs : str or list of (str, str), optional
+        Which kinds may be linked: "across" (all different ones), "within" (each with itself), or pairs of kinds, such
+        as ``[("person", "paper"), ("paper", "paper")]`` or "person-paper,paper-paper"; in a directed graph from the
+        first to the second. Two kinds need none: a two-mode network.
 
     Returns
     -------
@@ -162,7 +171,7 @@ def read_graph(
     """
     options = ReadOptions(
         directed, weight, delimiter, header, nodes, labels, relation, encoding, sheet, matrix, two_mode, decimal,
-        nodes_header,
+        nodes_header, kinds, kind_pairs,
     )  # fmt: skip
     return read_with(Path(path), options)
 
@@ -171,6 +180,8 @@ def read_with(path: Path, options: ReadOptions) -> Graph:
     """Read a network, with its table of nodes if there is one."""
     with located(path):
         _check_options(path, options)
+        if options.kinds is not None:
+            options = options._replace(two_mode=False)
         described, table = _find_nodes(path, options.nodes), None
     if described is not None:
         with located(described):
@@ -180,6 +191,10 @@ def read_with(path: Path, options: ReadOptions) -> Graph:
         notes = [] if table is None else list(table.notes)
         if described is None and options.nodes is None:
             notes = _beside(path, options.sheet)
+        if options.kinds is not None:
+            graph = with_rule(graph, options.kinds, options.kind_pairs)
+        elif options.kind_pairs is not None:
+            graph = graph.replace(kind_pairs=options.kind_pairs)
     graph = noted(graph, notes) if notes else graph
     log.info("%s: %s", path, " ".join(graph.notes))
     return graph
@@ -190,6 +205,8 @@ def _check_options(path: Path, options: ReadOptions) -> None:
         raise ValueError(f"delimiter is one character such as ',' or a tab; this is {options.delimiter!r}.")
     if options.decimal not in (None, ".", ","):
         raise ValueError(f"decimal is '.' or ','; this is {options.decimal!r}.")
+    if options.kinds is not None and options.two_mode:
+        raise ValueError("two_mode takes kinds from the columns of links, and kinds from an attribute; leave one out.")
     if options.sheet is not None and path.suffix.lower() not in EXCEL:
         raise misread("no workbook", f"sheet={options.sheet!r} needs one", "read without sheet=")
 

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph.graph import Graph
+from klafter.graph.kinds.modes import rule_as_text
 from klafter.graph.units import list_links
 from klafter.graph.writing import write_file
 
@@ -110,8 +111,10 @@ def _known(graph: Graph, i: int, groups: Groups, names: list[str]) -> dict[str, 
     """What is known of a node, in plain Python."""
     values = {name: column[i] for name, column in graph.attributes.items()}
     known = {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items() if v is not None}
-    if graph.second_kind is not None and graph.kinds is not None:
-        known |= {"kind": str(graph.kinds[i]), "bipartite": int(graph.second_kind[i])}
+    if graph.kinds is not None:
+        known["kind"] = str(graph.kinds[i])
+    if graph.second_kind is not None:
+        known["bipartite"] = int(graph.second_kind[i])
     if groups is not None:
         known["communities"] = ";".join(map(str, groups[i]))
         known["community"] = groups[i][0] if groups[i] else -1
@@ -124,6 +127,7 @@ def _write_xml(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], s
     import networkx as nx
 
     found = nx.DiGraph() if graph.directed else nx.Graph()
+    found.graph.update(rule_as_text(graph))
     labels = [_printable(str(graph.label(i)), shape) for i in range(graph.n_nodes)]
     for i, name in enumerate(labels):
         known = {_printable(k, shape): _plain(v, shape) for k, v in _known(graph, i, groups, names).items()}
@@ -153,6 +157,7 @@ def _write_json(graph: Graph, file: BinaryIO, groups: Groups, names: list[str], 
     document = {
         "directed": graph.directed,
         "multigraph": False,  # so that networkx makes a plain graph of it
+        **({"graph": rule_as_text(graph)} if graph.kind_pairs is not None else {}),
         "nodes": [{"id": graph.label(i), **_known(graph, i, groups, names)} for i in range(graph.n_nodes)],
         "links": [
             {"source": graph.label(i), "target": graph.label(j), "weight": value} for i, j, value in _links(graph)

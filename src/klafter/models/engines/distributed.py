@@ -30,6 +30,11 @@ STAYED = "The links stayed on the cluster: graph_ has the nodes alone, so all pa
 def fit_graph(model: Any, graph: Graph, seeds: np.random.SeedSequence, callback: Callback, client: Any) -> Fitted:
     """Shards of a graph in the client's memory."""
     check_for_cluster(model)
+    if graph.kind_pairs:
+        raise ValueError(
+            "A search on a cluster takes two kinds of nodes with links across, and no other rule of which kinds may be "
+            "linked. Fit without client."
+        )
     problem = sparse_fit.problem_of(model._sparse_settings(), graph)
     bounds = cut_points(graph.n_nodes, graph.n_links)
     frame = frame_of(problem, np.diff(problem.start))

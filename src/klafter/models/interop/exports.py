@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.graph import Graph
+from klafter.graph.kinds.modes import rule_as_text
 from klafter.graph.units import list_links
 from klafter.models.interop.placement import Placement, place
 from klafter.models.interop.transformer import MembershipTransformer
@@ -88,9 +89,11 @@ class Exports(MembershipTransformer):
         present = sparse.csr_array(graph.links != 0, dtype=float)
         inside = np.asarray((present @ z).multiply(z).sum(axis=0)).ravel() / (1 if graph.directed else 2)
         pairs = size * (size - 1) / (1 if graph.directed else 2)
-        if graph.second_kind is not None:
-            n_second = np.asarray(z[graph.second_kind].sum(axis=0)).ravel()
-            pairs = n_second * (size - n_second)
+        if graph.rule is not None:
+            of_kind = np.array([np.asarray(z[nodes].sum(axis=0)).ravel() for nodes in graph.rule.nodes()])
+            linkable = graph.rule.table.astype(float)
+            pairs = (of_kind * (linkable @ of_kind)).sum(axis=0) - np.diag(linkable) @ of_kind
+            pairs = pairs / (1 if graph.directed else 2)
         stability = self.stability_
         table: pandas.DataFrame = pd.DataFrame(
             {
@@ -112,11 +115,13 @@ class Exports(MembershipTransformer):
         -------
         networkx.Graph or DiGraph
             Nodes have ``communities`` (numbers), their ``probabilities``, ``partition``, and the attributes of the
-            graph; links a ``weight`` where not all are 1. Of a two-mode network nodes have ``kind`` and ``bipartite``.
+            graph; links a ``weight`` where not all are 1. Where there are kinds of nodes, these have ``kind``, of a
+            two-mode network also ``bipartite``; other rules are the graph attribute ``kind_pairs``.
         """
         check_is_fitted(self, "memberships_")
         graph, nx = self.graph_, library("networkx", "to_networkx")
         made: networkx.Graph = nx.DiGraph() if graph.directed else nx.Graph()
+        made.graph.update(rule_as_text(graph))
         labels, known, (pairs, values) = node_labels(graph), node_facts(self), list_links(graph)
         made.add_nodes_from((label, {name: of[i] for name, of in known.items()}) for i, label in enumerate(labels))
         weighted = bool((values != 1).any())
@@ -138,6 +143,8 @@ class Exports(MembershipTransformer):
         made.vs["name"] = [str(label) for label in node_labels(graph)]
         for name, of in node_facts(self).items():
             made.vs[name] = of
+        for name, text in rule_as_text(graph).items():
+            made[name] = text
         if (values != 1).any():
             made.es["weight"] = values.tolist()
         return made
@@ -164,6 +171,7 @@ class Exports(MembershipTransformer):
         linked_by: Any = None,
         values: Any = None,
         attributes: Mapping[str, Any] | None = None,
+        kind: str | None = None,
     ) -> Placement:
         """Where a node that was not in the network belongs, from some of its links; nothing is fitted again.
 
@@ -180,6 +188,8 @@ class Exports(MembershipTransformer):
             Values of ``links``, where they are counts or real numbers.
         attributes : mapping of name to value, optional
             Of a model that was fitted with attributes, those of the newcomer that are known.
+        kind : str, optional
+            Of a network of several kinds of nodes, that of the newcomer. Default: the only one that its links allow.
 
         Returns
         -------
@@ -197,7 +207,7 @@ class Exports(MembershipTransformer):
         array([ True])
         """
         check_is_fitted(self, "draws_")
-        return place(self, links, unlinked, linked_by, values, attributes)
+        return place(self, links, unlinked, linked_by, values, attributes, kind)
 
 
 def links_frame(links: list[tuple[Any, Any, float]]) -> Any:
@@ -211,9 +221,10 @@ def node_facts(model: Any) -> dict[str, list[Any]]:
     proba = sparse.csr_array(model.membership_proba_)
     held = [sorted(z.indices[a:b].tolist()) for a, b in pairwise(z.indptr)]
     kinds: dict[str, list[Any]] = {}
-    if graph.kinds is not None and graph.second_kind is not None:  # as networkx and igraph call them
-        second = graph.second_kind
-        kinds = {"kind": graph.kinds.tolist(), "bipartite": second.astype(int).tolist(), "type": second.tolist()}
+    if graph.kinds is not None:
+        kinds["kind"] = graph.kinds.tolist()
+    if graph.second_kind is not None:  # as networkx and igraph call them
+        kinds |= {"bipartite": graph.second_kind.astype(int).tolist(), "type": graph.second_kind.tolist()}
     return {
         **{name: [_plain(v) for v in values] for name, values in graph.attributes.items()},
         **kinds,

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from klafter.core.draws import Draw, ExposureDraw, LinearDraw
 from klafter.core.families import FAMILIES, check_values
 from klafter.graph import Graph
+from klafter.graph.kinds.rule import Rule
 from klafter.models.checks import check_count
 from klafter.prediction.place_rows import (
     Exposure,
@@ -31,6 +32,13 @@ MOST_DRAWS = 60  # that a placement averages
 LEAST = 1e-12  # probability of a 0/1 link value, where its logarithm is taken
 SHOWN = 3  # communities in the representation of a placement
 OTHERS = "others"  # all nodes but those that are linked
+
+
+class Partners(NamedTuple):
+    """Which nodes could be linked to a newcomer, (n,), by the direction of the link."""
+
+    outgoing: np.ndarray  # from the newcomer to the node
+    incoming: np.ndarray
 
 
 class Placement(NamedTuple):
@@ -54,7 +62,7 @@ class Placement(NamedTuple):
     model: Any
     known: np.ndarray  # rows of nodes whose dyads with it were given
     columns: np.ndarray  # (p, n): what attributes say of its dyads
-    possible: np.ndarray | None = None  # (n,) of a two-mode network: nodes of the other kind
+    possible: Partners | None = None  # where there are kinds of nodes
 
     def __repr__(self) -> str:
         names, best = self.model.community_names_, np.argsort(-self.probabilities, kind="stable")[:SHOWN]
@@ -82,7 +90,8 @@ class Placement(NamedTuple):
             weights, x = _predictors(draw, row, incoming)
             x = (x + explained(draw, self.columns))[:, rows]
             total += weights @ response.probability(x, self.model.precision_)
-        return total / len(self.draws) * (1.0 if self.possible is None else self.possible[rows])
+        possible = self.possible and (self.possible.incoming if incoming else self.possible.outgoing)
+        return total / len(self.draws) * (1.0 if possible is None else possible[rows])
 
     def log_likelihood(self, nodes: Any, values: Any) -> np.ndarray:
         """Log of the probability, or density, of link values; of 0/1 links no less than that of 1e-12, as in ``score``.
@@ -122,7 +131,7 @@ class Placement(NamedTuple):
         n, p = check_count(n, "top_links"), self.predict_proba()
         p[self.known] = -1.0
         if self.possible is not None:
-            p[~self.possible] = -1.0
+            p[~self.possible.outgoing] = -1.0
         best = np.argsort(-p, kind="stable")[: min(n, int((p >= 0).sum()))]
         return [(self.model.graph_.label(i), float(p[i])) for i in best]
 
@@ -137,8 +146,9 @@ def node_rows(graph: Graph, nodes: Any) -> np.ndarray:
 
 
 def place(
-    model: Any, links: Any, unlinked: Any, linked_by: Any, values: Any, attributes: Mapping[str, Any] | None = None
-) -> Placement:
+    model: Any, links: Any, unlinked: Any, linked_by: Any, values: Any, attributes: Mapping[str, Any] | None = None,
+    kind: str | None = None,
+) -> Placement:  # fmt: skip
     """See ``NetworkModel.place``."""
     graph = model.graph_
     if graph.covariates:
@@ -150,11 +160,12 @@ def place(
     out = _links(graph, links, values)
     if values is not None:
         check_values(FAMILIES[getattr(model, "family", "bernoulli")], out.values, "place", "Use such values.")
-    partners = _other_kind(graph, out, unlinked)
-    sides = [(out, _rest(graph, out, unlinked, partners))]
+    back = _links(graph, () if linked_by is None else linked_by, None)
+    partners = _partners(graph, out, back, unlinked, kind)
+    sides = [(out, _rest(graph, out, unlinked, partners and partners.outgoing))]
     if graph.directed:
-        back = _links(graph, () if linked_by is None else linked_by, None)
-        sides.append((back, _rest(graph, back, None if linked_by is None else unlinked)))
+        others = None if linked_by is None else unlinked
+        sides.append((back, _rest(graph, back, others, partners and partners.incoming)))
     known = np.unique(np.concatenate([side.nodes for side, _ in sides]))
     columns = _columns(model, attributes or {})
     row = _rower(model, sides, columns)
@@ -229,20 +240,53 @@ def _two_halves(model: Any, y: np.ndarray, nodes: np.ndarray) -> Iterator[np.nda
         yield placed.log_likelihood(asked, y[asked])
 
 
-def _other_kind(graph: Graph, links: Side, unlinked: Any) -> np.ndarray | None:
-    """Which nodes could be linked to a newcomer: those of the kind that it names; None where there is one kind."""
-    if graph.second_kind is None:
+def _partners(graph: Graph, links: Side, back: Side, unlinked: Any, kind: str | None) -> Partners | None:
+    """Which nodes could be linked to a newcomer of the kind that is given, or that its links leave; None where every
+    pair is possible."""
+    rule = graph.rule
+    if rule is None:
+        if kind is not None and kind not in graph.kind_names:
+            raise ValueError(f"kind={kind!r} is for networks of several kinds of nodes, which this one has not.")
         return None
     others = () if unlinked is None or (isinstance(unlinked, str) and unlinked == OTHERS) else unlinked
     named = np.concatenate([links.nodes, node_rows(graph, others)])
-    kinds = np.unique(graph.second_kind[named])
+    if graph.second_kind is not None and kind is None:
+        _check_one_kind(graph, graph.second_kind[named])
+    mine = _own_kind(rule, named, back.nodes, kind)
+    found = Partners(rule.table[mine, rule.kind], rule.table[rule.kind, mine])
+    for nodes, possible in ((named, found.outgoing), (back.nodes, found.incoming)):
+        if not possible[nodes].all():
+            wrong = nodes[np.argmin(possible[nodes])]
+            raise ValueError(
+                f"A new node of kind {rule.names[mine]!r} can have no link with {graph.label(wrong)!r}, of kind "
+                f"{rule.names[rule.kind[wrong]]!r}. Leave it out, or pass another kind."
+            )
+    return found
+
+
+def _check_one_kind(graph: Graph, named: np.ndarray) -> None:
+    """That nodes, of the second kind or not, are of one kind."""
+    kinds = np.unique(named)
     if len(kinds) != 1:
         found = "these are of both kinds. Leave out those of its own kind" if len(kinds) else "here is none. Name some"
         raise ValueError(
             f"A new node of a two-mode network names nodes of one kind, {' or '.join(map(repr, graph.kind_names))}; "
             f"{found}."
         )
-    return np.asarray(graph.second_kind == kinds[0])
+
+
+def _own_kind(rule: Rule, to: np.ndarray, by: np.ndarray, kind: str | None) -> int:
+    """The number of a newcomer's kind: as given, or the only one that may be linked to all that it names."""
+    if kind is not None:
+        if kind not in rule.names:
+            raise ValueError(f"kind is one of {', '.join(map(repr, rule.names))}; {kind!r} is none of them.")
+        return rule.names.index(kind)
+    possible = rule.table[:, rule.kind[to]].all(axis=1) & rule.table[rule.kind[by]].all(axis=0)
+    if possible.sum() == 1:
+        return int(np.argmax(possible))
+    left = [name for name, one in zip(rule.names, possible) if one]
+    told = f"Its links allow {' or '.join(map(repr, left))}" if left else "No kind allows all of its links"
+    raise ValueError(f"Which kind is the new node of? {told}. Pass kind={(left or rule.names)[0]!r}, or other links.")
 
 
 def _links(graph: Graph, nodes: Any, values: Any) -> Side:

@@ -270,6 +270,7 @@ def _pack_graph(graph: Graph, arrays: Arrays, header: Header) -> None:
         "attributes": {k: [_plain(x) for x in v.tolist()] for k, v in graph.attributes.items()},
         "covariates": {k: _pack(f"graph.covariates.{k}", v, arrays) for k, v in graph.covariates.items()},
         "kinds": None if graph.kinds is None else graph.kinds.tolist(),
+        "kind_pairs": graph.kind_pairs,
     }
 
 
@@ -300,4 +301,5 @@ def _unpack_graph(arrays: Arrays, header: Header) -> Graph:
         attributes=part["attributes"],
         covariates={k: _unpack(v, arrays) for k, v in part["covariates"].items()},
         kinds=part.get("kinds"),
+        kind_pairs=part.get("kind_pairs"),
     )

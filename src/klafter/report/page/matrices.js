@@ -1,6 +1,6 @@
 // Matrices on canvas, in the colours of the page, with what a cell holds on hover; affinities as a table of numbers.
 import { inkOn, onRedraw } from "./canvas.js";
-import { DATA, arrow, bytes, colours, label, shortName, summary } from "./data.js";
+import { DATA, arrow, bytes, colours, label, nodes, shortName, summary } from "./data.js";
 import { $, css, dot, el, show, svg, tip } from "./elements.js";
 import { digits } from "./format.js";
 
@@ -56,7 +56,7 @@ export function startMatrices() {
   const predicted = () => { const paper = rgb("--card"), ink = rgb("--cell"); return (i, j) => mix(paper, ink, Math.sqrt(guess[i * n + j] / 255)); };
   const state = (t) => (hidden(t) ? "never observed" : seen[t] ? "linked" : "not linked");
   $("matrices").append(
-    cells(summary.kinds.length ? "Observed (pairs within a kind shaded)" : summary.n_hidden ? "Observed (hidden dyads shaded)" : "Observed", n, observed, (i, j) => [pairOf(i, j), state(i * n + j)], blocks),
+    cells(nodes.second ? "Observed (pairs within a kind shaded)" : summary.kinds.length ? "Observed (pairs that cannot be linked shaded)" : summary.n_hidden ? "Observed (hidden dyads shaded)" : "Observed", n, observed, (i, j) => [pairOf(i, j), state(i * n + j)], blocks),
     cells("Predicted probability", n, predicted, (i, j) => [pairOf(i, j), `probability ${(guess[i * n + j] / 255).toFixed(2)}, ${state(i * n + j)}`], blocks));
 }
 

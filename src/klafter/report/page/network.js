@@ -27,7 +27,7 @@ export function startNetwork() {
     + (n_left_out ? ` ${count(n_left_out)} of the links are never drawn.` : "");
   const several = DATA.overview && communities.length > DATA.overview.numbers.length ? ` The ${DATA.overview.numbers.length} largest of ${count(communities.length)} are drawn.` : "";
   $("network-hint").textContent = DATA.network
-    ? `A node's slices are its communities${nodes.certainty ? ", pale where membership is less probable" : ""}; grey nodes are in none${summary.n_unassigned && communities.length ? ": choose one to see where it would go first" : ""}.${summary.directed ? " Arrows point to whom a link goes." : ""}${summary.kinds.length ? ` Discs stand for ${summary.kinds[0]}, rings for ${summary.kinds[1]}.` : ""} Drag to move, click and scroll, or pinch, to zoom.${left}`
+    ? `A node's slices are its communities${nodes.certainty ? ", pale where membership is less probable" : ""}; grey nodes are in none${summary.n_unassigned && communities.length ? ": choose one to see where it would go first" : ""}.${summary.directed ? " Arrows point to whom a link goes." : ""}${nodes.second ? ` Discs stand for ${summary.kinds[0]}, rings for ${summary.kinds[1]}.` : ""} Drag to move, click and scroll, or pinch, to zoom.${left}`
     : DATA.groups ? `Each circle is a group of communities, its area the number of nodes, its slices the largest of them. Click one to see its communities; double-click a community to look inside.`
     : `Each circle is a community, its area the number of members; lines join those that share links and members.${several} Double-click one to look inside.`;
   onSelect(() => { if (chosen.community !== null) { goHome(); uncolour(); } details(); follow(); drawing.draw(); });

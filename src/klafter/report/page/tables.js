@@ -31,7 +31,7 @@ function tightest(members, size) {
 }
 
 const byKind = (c) => summary.kinds.map((kind, side) => {
-  const members = c.members.filter((i) => nodes.second[i] === side);
+  const members = c.members.filter((i) => nodes.kind[i] === side);
   return el("div", { class: "kind" }, el("span", { class: "muted" }, `${kind}: `), tightest(members, c.members.length < c.size ? null : members.length));
 });
 

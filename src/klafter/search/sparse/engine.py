@@ -143,11 +143,12 @@ def nothing(problem: Problem, pool: ThreadPool) -> State:
 def end(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool, *, bridges: bool) -> State:
     """The end of a search: off-diagonal affinities if asked for and Q falls.
 
-    L of a two-mode network stays diagonal: links one way would make L_kl and L_lk two affinities.
+    L of a network of several kinds stays diagonal: in two modes, links one way would make L_kl and L_lk two affinities.
     """
     if not state.affinities.diagonal:
         return state
-    return off_diagonal_search(problem, state, rng, pool) if bridges and not len(problem.second_kind) else state
+    some_kinds = len(problem.second_kind) or len(problem.kind)
+    return off_diagonal_search(problem, state, rng, pool) if bridges and not some_kinds else state
 
 
 def draw(problem: Problem, state: State, z: sparse.csr_array | None = None) -> ExposureDraw:

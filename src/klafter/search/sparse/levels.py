@@ -29,7 +29,7 @@ from klafter.search.sparse.exchange import Exchange, carry_out, off_diagonal_gai
 from klafter.search.sparse.kernels.exchange import subgraph_loss, subgraph_weights
 from klafter.search.sparse.kernels.subgraph import cut_subgraph
 from klafter.search.sparse.score import LOG_2_PI, score
-from klafter.search.sparse.state import Problem, State, copy_state, members, memberships, without_empty
+from klafter.search.sparse.state import Problem, State, copy_state, members, memberships, permitted, without_empty
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import prices, weights
 from klafter.search.sparse.workspace import open_workspace
@@ -227,7 +227,8 @@ def cost_of(problem: Problem, state: State, nodes: np.ndarray, w: float) -> floa
     if w <= 0:
         return 0.0
     t, r = state.send[nodes], state.receive[nodes]
-    explained = w * problem.pair_weight * (t.sum() * r.sum() - t @ r)
+    pairs = permitted(problem, t, r, nodes) if len(problem.kind) else t.sum() * r.sum() - t @ r
+    explained = w * problem.pair_weight * pairs
     return float(w - np.log(w) + 0.5 * np.log(explained + w) - 0.5 * LOG_2_PI)
 
 

@@ -3,6 +3,8 @@
 Rows of links and hidden dyads list, for each node, its dyads as source and then, when directed, as target.
 Links of a two-mode network lead from its first kind to its second, and only the first kind sends (t = 0 on the second,
 r = 0 on the first): T_k R_k is then the sum over the pairs that are possible, and no pair within a kind is ever listed.
+By other rules of which kinds may be linked that sum is one over pairs of kinds, T_kc R_kd of those that may; sums by
+community are then held for each kind as well.
 Memberships lie as the links do, ``member[start[i] : start[i] + held[i]]``: no node needs more communities than links.
 """
 
@@ -12,10 +14,11 @@ import numpy as np
 from scipy import sparse
 
 from klafter.graph import Graph
-from klafter.graph.dyads import ONE_KIND, Rows
+from klafter.graph.dyads import NO_TABLE, ONE_KIND, Rows
 from klafter.search.sparse.affinities import Affinities, alive_only, as_affinities, copy_affinities, with_more
 
 NO_COUNT_PRICE = np.zeros(2)
+NO_SUMS = np.zeros((0, 0))
 NODES_AT_ONCE = 1_000_000  # nodes
 
 
@@ -36,6 +39,8 @@ class Problem(NamedTuple):
     hidden_middle: np.ndarray
     hidden_node: np.ndarray
     second_kind: np.ndarray = ONE_KIND  # (n,) 1 for nodes that only receive, of a two-mode network; else empty
+    kind: np.ndarray = ONE_KIND  # (n,) int8 where another rule says which kinds may be linked; else empty
+    linkable: np.ndarray = NO_TABLE  # (kinds, kinds) of bool, by kind of source and of target
 
 
 class State(NamedTuple):
@@ -55,6 +60,8 @@ class State(NamedTuple):
     count_price: np.ndarray = NO_COUNT_PRICE  # (M,) T times the price of holding 0, 1, 2, ... communities
     shared: bool = False  # whether nodes share their links among their communities: T_k = sum_i t_i z_ik / m_i
     is_packed: bool = False  # whether ``member`` has no empty slots, which no kernel can read
+    send_by_kind: np.ndarray = NO_SUMS  # (K, kinds) the part of T_k that is of each kind; (0, 0) where there is no rule
+    receive_by_kind: np.ndarray = NO_SUMS
 
     @property
     def strength(self) -> np.ndarray:
@@ -89,7 +96,8 @@ def as_problem(
         hidden_start,
         hidden_middle,
         hidden_node,
-        dyads.second_kind,
+        ONE_KIND if graph.second_kind is None else graph.second_kind.astype(np.int8),
+        *((dyads.kind, dyads.linkable) if graph.kind_pairs else (ONE_KIND, NO_TABLE)),
     )
 
 
@@ -109,8 +117,28 @@ def both_ways(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
 
 def n_pairs(problem: Problem) -> float:
     """Pairs that are possible, also hidden ones."""
+    if len(problem.kind):
+        return problem.pair_weight * float(permitted(problem, ones := np.ones(problem.n), ones))
     n, n_second = problem.n, float(problem.second_kind.sum())
     return n_second * (n - n_second) if len(problem.second_kind) else problem.pair_weight * n * (n - 1)
+
+
+def permitted(problem: Problem, send: np.ndarray, receive: np.ndarray, nodes: np.ndarray | None = None) -> float:
+    """sum of t_i r_j over ordered pairs i != j of nodes, all or some, that kinds permit, of a rule of these."""
+    kind = problem.kind if nodes is None else problem.kind[nodes]
+    n_kinds = len(problem.linkable)
+    by_kind = [np.bincount(kind, t, n_kinds) for t in (send, receive)]
+    own = np.diag(problem.linkable)[kind] @ (send * receive)
+    return float(by_kind[0] @ problem.linkable @ by_kind[1] - own)
+
+
+def sums_by_kind(problem: Problem, which: np.ndarray, nodes: np.ndarray, factors: np.ndarray, size: int) -> np.ndarray:
+    """Sums of factors of nodes, by which community each is in and by its kind."""
+    n_kinds = len(problem.linkable)
+    if not n_kinds:
+        return NO_SUMS.copy()
+    flat = np.bincount(which * n_kinds + problem.kind[nodes], factors[nodes], size * n_kinds)
+    return flat.astype(float).reshape(size, n_kinds)
 
 
 def _incident(out: Rows, into: Rows, directed: bool):
@@ -134,11 +162,11 @@ def empty_state(problem: Problem, n_links: float | None = None) -> State:
     pairs = n_pairs(problem) - len(problem.hidden_node) / 2
     density = links / pairs if pairs > 0 else 0.0
     background = density if problem.counts else -np.log1p(-min(density, 1 - 1e-9))
-    none, no_nodes = np.zeros(0), np.zeros(0, np.int64)
+    none, no_nodes, by_kind = np.zeros(0), np.zeros(0, np.int64), np.zeros((0, len(problem.linkable)))
     return State(
         np.zeros(problem.start[-1] + 1, np.int32), np.zeros(n, np.int32), *one_way(problem, np.ones(n), np.ones(n)),
         no_nodes, none, none.copy(), as_affinities(none), no_nodes.copy(), no_nodes.copy(),
-        float(max(background, 1e-300)),
+        float(max(background, 1e-300)), send_by_kind=by_kind, receive_by_kind=by_kind.copy(),
     )  # fmt: skip
 
 
@@ -159,9 +187,10 @@ def as_state(problem: Problem, z: sparse.csr_array, affinities: Affinities, back
     size = np.bincount(kept, minlength=z.shape[1])
     # of no memberships at all, bincount gives integers, whatever the weights
     send_sum, receive_sum = (np.bincount(kept, t[owner], z.shape[1]).astype(float) for t in (send, receive))
+    by_kind = [sums_by_kind(problem, kept, owner, t, z.shape[1]) for t in (send, receive)]
     return State(
         member, held, send, receive, size, send_sum, receive_sum, copy_affinities(affinities), size.copy(), size.copy(),
-        float(background),
+        float(background), send_by_kind=by_kind[0], receive_by_kind=by_kind[1],
     )  # fmt: skip
 
 
@@ -216,7 +245,9 @@ def blocks(state: State) -> list[slice]:
 def with_slots(state: State, extra: int) -> State:
     """The same state with ``extra`` empty communities at the end."""
     return _by_community(
-        state, lambda sums: np.concatenate([sums, np.zeros(extra, sums.dtype)]), with_more(state.affinities, extra)
+        state,
+        lambda sums: np.concatenate([sums, np.zeros((extra, *sums.shape[1:]), sums.dtype)]),
+        with_more(state.affinities, extra),
     )
 
 
@@ -231,7 +262,8 @@ def without_empty(state: State) -> State:
 
 
 def _by_community(state: State, change, affinities: Affinities) -> State:
-    names = ("size", "send_sum", "receive_sum", "size_at_split", "size_at_merge")
+    names = ["size", "send_sum", "receive_sum", "size_at_split", "size_at_merge"]
+    names += ["send_by_kind", "receive_by_kind"] if state.send_by_kind.shape[1] else []
     return state._replace(**{name: change(getattr(state, name)) for name in names}, affinities=affinities)
 
 

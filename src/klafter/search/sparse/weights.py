@@ -79,7 +79,16 @@ def as_totals(problem: Problem, state: State, parts: list, sent, received) -> To
     receive_sum = np.concatenate([state.receive_sum, state.receive_sum[m], [state.receive.sum()]])
     weight = np.full(len(own), problem.pair_weight)
     weight[len(state.size) : -1] = 1.0  # a pair of nodes may be linked from k to l and from l to k
-    return Totals(fit, credit, weight * (send_sum * receive_sum - own) - hidden, sent, received)
+    pairs = _permitted_sums(problem, state) if len(problem.kind) else send_sum * receive_sum
+    return Totals(fit, credit, weight * (pairs - own) - hidden, sent, received)
+
+
+def _permitted_sums(problem: Problem, state: State) -> np.ndarray:
+    """(K + 1,) sum over pairs of kinds that may be linked of T_kc R_kd, and of those of all nodes; L is diagonal."""
+    n_kinds = len(problem.linkable)
+    every = [np.bincount(problem.kind, t, n_kinds) for t in (state.send, state.receive)]
+    send, receive = (np.vstack([s, t]) for s, t in zip((state.send_by_kind, state.receive_by_kind), every))
+    return np.asarray(((send @ problem.linkable) * receive).sum(axis=1))
 
 
 def objective(problem: Problem, state: State, pool: ThreadPool | None = None) -> float:
@@ -160,6 +169,7 @@ def _factor_steps(problem: Problem, state: State, sums: Totals, rounds: int = 2)
         else:
             step(ws, sums.sent, *as_source, *as_source, True)
             state.receive[:], state.receive_sum[:] = state.send, state.send_sum
+            state.receive_by_kind[:] = state.send_by_kind
     return rescaled(state)
 
 
@@ -170,6 +180,8 @@ def rescaled(state: State) -> State:
     state.receive[:] /= receive
     state.send_sum[:] /= send
     state.receive_sum[:] /= receive
+    state.send_by_kind[:] /= send
+    state.receive_by_kind[:] /= receive
     state.strength[:] *= send * receive
     state.affinities.value[:] *= send * receive
     return state._replace(background=state.background * send * receive)

@@ -16,12 +16,14 @@ from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
     UNDERFLOW,
+    add_to_kind,
     expected_count,
     holds,
     join,
     leave,
     link_mean,
     link_term,
+    pairs_with,
     price,
 )
 from klafter.search.sparse.kernels.subgraph import (
@@ -113,13 +115,17 @@ def subgraph_flips(ws, nodes, subgraph, z, w):
 def flip_columns(ws, nodes, subgraph, z, w, bits, added, found):
     send, receive, free_slots, flips = ws.send, ws.receive, subgraph.free_slots, 0
     hidden_start, hidden_node, hidden_a = subgraph.hidden_start, subgraph.hidden_node, subgraph.hidden_factor
+    by_kind, n_kinds = subgraph.by_kind, len(ws.linkable)
     for c in range(len(w)):
         size, send_sum, receive_sum = 0, 0.0, 0.0
+        by_kind[:] = 0.0
         for v in range(len(nodes)):
             if z[c, v]:
                 size += 1
                 send_sum += send[nodes[v]]
                 receive_sum += receive[nodes[v]]
+                if n_kinds > 0:
+                    add_to_kind(ws, nodes[v], send[nodes[v]], receive[nodes[v]], by_kind)
         for v in range(len(nodes)):
             t, r, inside = send[nodes[v]], receive[nodes[v]], z[c, v]
             others, back = size - inside, 0.0
@@ -128,7 +134,11 @@ def flip_columns(ws, nodes, subgraph, z, w, bits, added, found):
             for p in range(hidden_start[v], hidden_start[v + 1]):
                 if z[c, hidden_node[p]]:
                     back += hidden_a[p]
-            pairs = ws.pair_weight * (t * (receive_sum - inside * r) + r * (send_sum - inside * t)) - back
+            if n_kinds == 0:
+                near = t * (receive_sum - inside * r) + r * (send_sum - inside * t)
+            else:
+                near = pairs_with(ws, nodes[v], t, r, inside, by_kind)
+            pairs = ws.pair_weight * near - back
             rest = w[c] * pairs + ws.temperature * math.log((ws.n - others) / others)
             rest = rest if inside else -rest
             gain = rest + links_gain(ws.counts, subgraph, v, c, bits, added, ENOUGH - rest, found)
@@ -138,6 +148,8 @@ def flip_columns(ws, nodes, subgraph, z, w, bits, added, found):
                 bits[v] ^= 1 << c
                 free_slots[v] -= d
                 size, send_sum, receive_sum = size + d, send_sum + d * t, receive_sum + d * r
+                if n_kinds > 0:
+                    add_to_kind(ws, nodes[v], d * t, d * r, by_kind)
                 flips += 1
     return flips
 

@@ -11,7 +11,9 @@ from klafter.search.sparse.kernels.links import (
     clear_row_effect,
     holds,
     is_symmetric,
+    may_link_own_kind,
     pair_affinity,
+    seen_sum,
 )
 
 
@@ -24,20 +26,27 @@ def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
     """
     start, held, member, hidden_middle = ws.start, ws.held, ws.member, ws.hidden_middle
     a = ws.shrinkage
-    everybody = 0.0
+    everybody, n_kinds = 0.0, len(ws.linkable)
+    by_kind = np.zeros((1, n_kinds))
     for i in range(ws.n):
         everybody += other[i]
+        if n_kinds > 0:
+            by_kind[0, ws.kind[i]] += other[i]
     shared, size = ws.pair_weight < 1.0, len(ws.size)
+    own_by_kind = ws.send_by_kind if as_source else ws.receive_by_kind
+    other_by_kind = ws.send_by_kind if shared or not as_source else ws.receive_by_kind
     out = np.zeros(size)
     into = out if is_symmetric(ws) else np.zeros(size)
     for i in range(ws.n):
         if own[i] == 0.0:  # of a kind that does not send, or does not receive
             continue
         first = start[i]
-        rate = ws.background * (everybody - other[i])
+        itself = other[i] if may_link_own_kind(ws, i) else 0.0
+        rate = ws.background * ((everybody if n_kinds == 0 else seen_sum(ws, i, by_kind, 0, as_source)) - itself)
         for m in range(first, first + held[i]):
             k = member[m]
-            rate += ws.strength[k] * (other_sum[k] - other[i])
+            seen = other_sum[k] if n_kinds == 0 else seen_sum(ws, i, other_by_kind, k, as_source)
+            rate += ws.strength[k] * (seen - itself)
             if not ws.diagonal:
                 rate += off_diagonal_rate(ws, i, k, other, other_sum, as_source)
         low, high = ws.hidden_start[i], ws.hidden_start[i + 1]
@@ -55,8 +64,12 @@ def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
         own[i] += change
         if shared:
             everybody += change
+            if n_kinds > 0:
+                by_kind[0, ws.kind[i]] += change
         for m in range(first, first + held[i]):
             own_sum[member[m]] += change
+            if n_kinds > 0:
+                own_by_kind[member[m], ws.kind[i]] += change
 
 
 @bare

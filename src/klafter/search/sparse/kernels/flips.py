@@ -24,9 +24,12 @@ from klafter.search.sparse.kernels.links import (
     link_mean,
     look_ahead,
     mark_row,
+    may_link_own_kind,
     one_more_price,
     pair_affinity,
     price,
+    receivers,
+    senders,
 )
 
 FAINT = 1e-3  # a probability below this is left out
@@ -184,9 +187,11 @@ def flip_rest(ws, i, k, inside, back):
     t, r, s = ws.send[i], ws.receive[i], ws.size[k]
     if inside and s == 1:
         return price(ws, s) + one_more_price(ws, ws.held[i] - 1) if ws.diagonal else -math.inf
-    send_sum, receive_sum = ws.send_sum[k], ws.receive_sum[k]
+    send_sum, receive_sum = senders(ws, i, k), receivers(ws, i, k)
     if inside:
-        send_sum, receive_sum, s = send_sum - t, receive_sum - r, s - 1
+        s -= 1
+        if may_link_own_kind(ws, i):
+            send_sum, receive_sum = send_sum - t, receive_sum - r
     pairs = ws.pair_weight * (t * receive_sum + r * send_sum)
     if ws.diagonal:
         pairs = ws.strength[k] * (pairs - back)

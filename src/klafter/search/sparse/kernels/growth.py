@@ -16,7 +16,14 @@ from numba.experimental import structref
 
 from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.jit.structs import define_reference
-from klafter.search.sparse.kernels.links import at_least, price
+from klafter.search.sparse.kernels.links import (
+    add_to_kind,
+    at_least,
+    may_link_own_kind,
+    pairs_with,
+    permitted_pairs,
+    price,
+)
 
 LONGEST, PATH = 60, 4  # sets on a path; their nodes together, in multiples of n
 
@@ -169,19 +176,26 @@ def rank(ws, nodes, size, scratch):
     send, receive, pair_weight = ws.send, ws.receive, ws.pair_weight
     score, touched, inside, value = scratch.score, scratch.touched, scratch.inside, scratch.value
     links, send_sum, receive_sum, own = 0.0, 0.0, 0.0, 0.0
+    by_kind, n_kinds = np.zeros((2, len(ws.linkable))), len(ws.linkable)
     for v in range(len(nodes)):
         i = nodes[v]
         t, r = send[i], receive[i]
         links += 0.5 * score[i]
-        send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
-    pairs = pair_weight * (send_sum * receive_sum - own)
+        send_sum, receive_sum = send_sum + t, receive_sum + r
+        own += t * r if may_link_own_kind(ws, i) else 0.0
+        if n_kinds > 0:
+            add_to_kind(ws, i, t, r, by_kind)
+    pairs = pair_weight * ((send_sum * receive_sum if n_kinds == 0 else permitted_pairs(ws, by_kind)) - own)
     w = links / at_least(pairs, 1e-300)
     theta = w / math.log1p(w / ws.background) if w > 0.0 else 0.0
     for v in range(scratch.number[0]):
         j = touched[v]
         t, there = send[j], inside[j]
         r = t if pair_weight < 1.0 else receive[j]
-        near = t * (receive_sum - there * r) + r * (send_sum - there * t)
+        if n_kinds == 0:
+            near = t * (receive_sum - there * r) + r * (send_sum - there * t)
+        else:
+            near = pairs_with(ws, j, t, r, there > 0, by_kind)
         value[v] = score[j] - theta * pair_weight * near
     return best_scored(scratch, size), links, pairs
 

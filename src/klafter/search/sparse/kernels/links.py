@@ -165,6 +165,68 @@ def look_ahead(ws, low, high):
     return read
 
 
+@inlined
+def may_link_own_kind(ws, i):
+    """Whether i may be linked to nodes of its own kind."""
+    return len(ws.kind) == 0 or ws.linkable[ws.kind[i], ws.kind[i]]
+
+
+@bare
+def seen_sum(ws, i, by_kind, k, as_source):
+    """The part of a sum by kind, in its row k, that i may be linked to, or from."""
+    mine, total = ws.kind[i], 0.0
+    for c in range(len(ws.linkable)):
+        if ws.linkable[mine, c] if as_source else ws.linkable[c, mine]:
+            total += by_kind[k, c]
+    return total
+
+
+@bare
+def add_to_kind(ws, i, send, receive, by_kind):
+    """Add to the sums of t and of r of some nodes, (2, kinds)."""
+    by_kind[0, ws.kind[i]] += send
+    by_kind[1, ws.kind[i]] += receive
+
+
+@bare
+def permitted_pairs(ws, by_kind):
+    """sum of t_i r_j over pairs of nodes that kinds permit, from the sums of both by kind."""
+    total = 0.0
+    for c in range(len(ws.linkable)):
+        for d in range(len(ws.linkable)):
+            if ws.linkable[c, d]:
+                total += by_kind[0, c] * by_kind[1, d]
+    return total
+
+
+@bare
+def pairs_with(ws, i, t, r, inside, by_kind):
+    """t_i R + r_i T of some nodes, from their sums by kind, without i if that is among them."""
+    itself = inside and may_link_own_kind(ws, i)
+    receive, send = seen_sum(ws, i, by_kind, 1, True), seen_sum(ws, i, by_kind, 0, False)
+    return t * (receive - (r if itself else 0.0)) + r * (send - (t if itself else 0.0))
+
+
+@inlined
+def receivers(ws, i, k):
+    """R_k of those members that i may have links to, itself among them if it may be linked to its own kind."""
+    return ws.receive_sum[k] if len(ws.kind) == 0 else seen_sum(ws, i, ws.receive_by_kind, k, True)
+
+
+@inlined
+def senders(ws, i, k):
+    """T_k of those members that may have links to i."""
+    return ws.send_sum[k] if len(ws.kind) == 0 else seen_sum(ws, i, ws.send_by_kind, k, False)
+
+
+@inlined
+def add_by_kind(ws, i, k, send, receive):
+    """Add to the sums of the kind of i in community k."""
+    if len(ws.kind) > 0:
+        ws.send_by_kind[k, ws.kind[i]] += send
+        ws.receive_by_kind[k, ws.kind[i]] += receive
+
+
 @bare
 def join(ws, i, k):
     """z_ik becomes 1."""
@@ -173,6 +235,7 @@ def join(ws, i, k):
     ws.size[k] += 1
     ws.send_sum[k] += ws.send[i]
     ws.receive_sum[k] += ws.receive[i]
+    add_by_kind(ws, i, k, ws.send[i], ws.receive[i])
 
 
 @bare
@@ -189,6 +252,7 @@ def leave(ws, i, k):
     ws.size[k] -= 1
     ws.send_sum[k] -= ws.send[i]
     ws.receive_sum[k] -= ws.receive[i]
+    add_by_kind(ws, i, k, -ws.send[i], -ws.receive[i])
 
 
 @bare

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from klafter.jit.decorators import bare, kernel
+from klafter.jit.decorators import bare, inner, kernel
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
     expected_count,
@@ -24,7 +24,10 @@ from klafter.search.sparse.kernels.links import (
     leave,
     link_mean,
     link_term,
+    may_link_own_kind,
     one_more_price,
+    receivers,
+    senders,
 )
 
 STEPS = 4  # of the degree factors of a set, which converge that soon
@@ -41,7 +44,7 @@ def reset_rows(ws, low, high, flags, around, most):
         longest = max(longest, ws.start[i + 1] - ws.start[i], ws.hidden_start[i + 1] - ws.hidden_start[i])
     count, merit, order, best = np.zeros(size), np.zeros(size), np.zeros(most + 1, np.int64), np.zeros(2)
     touched, u, hidden_u = np.zeros(size, np.int64), np.zeros(longest), np.zeros(longest)
-    sums, row, total = np.array([ws.send.sum(), ws.receive.sum()]), np.zeros(4), 0.0
+    sums, row, total = everybody(ws), np.zeros(4), 0.0
     for i in range(low, high):
         if flags[i] and ws.start[i + 1] > ws.start[i] and mostly_background(ws, i):
             fall = reset_row(ws, i, count, merit, touched, order, best, u, hidden_u, sums, row)
@@ -90,8 +93,7 @@ def reset_row(ws, i, count, merit, touched, order, best, u, hidden_u, sums, row)
         return 0.0
     while ws.held[i] > 0:
         leave(ws, i, ws.member[ws.start[i]])
-    sums[0] += best[0] - ws.send[i]
-    sums[1] += best[1] - ws.receive[i]
+    add_to_everybody(ws, i, best[0] - ws.send[i], best[1] - ws.receive[i], sums)
     ws.send[i], ws.receive[i] = best[0], best[1]
     for q in range(chosen):
         join(ws, i, order[q])
@@ -112,7 +114,7 @@ def list_communities(ws, i, count, merit, touched, order):
             count[k] += ws.value[p]
     for q in range(n_touched):
         k = touched[q]
-        promised = ws.strength[k] * (ws.receive_sum[k] + ws.send_sum[k])
+        promised = ws.strength[k] * (receivers(ws, i, k) + senders(ws, i, k))
         merit[k] = count[k] * math.log1p(ws.strength[k] / ws.background) / promised if promised > 0.0 else 0.0
         count[k] = 0.0
     n_tried = 0
@@ -146,9 +148,45 @@ def begin_row(ws, i, u, hidden_u, sums, row):
         u[p] = ws.background
     for p in range(ws.hidden_start[i + 1] - ws.hidden_start[i]):
         hidden_u[p] = ws.background
-    row[0] = ws.background * (sums[1] - ws.receive[i] - hidden_sum(ws, i, hidden_u, True, False))
-    row[1] = ws.background * (sums[0] - ws.send[i] - hidden_sum(ws, i, hidden_u, False, False))
+    send, receive = others(ws, i, sums)
+    row[0] = ws.background * (receive - hidden_sum(ws, i, hidden_u, True, False))
+    row[1] = ws.background * (send - hidden_sum(ws, i, hidden_u, False, False))
     row[2], row[3] = 0.0, 0.0
+
+
+@inner
+def everybody(ws):
+    """The sums of all t and of all r; where there are kinds, then these sums by kind."""
+    n_kinds = len(ws.linkable)
+    sums = np.zeros(2 + 2 * n_kinds)
+    sums[0], sums[1] = ws.send.sum(), ws.receive.sum()
+    for i in range(len(ws.kind)):
+        sums[2 + ws.kind[i]] += ws.send[i]
+        sums[2 + n_kinds + ws.kind[i]] += ws.receive[i]
+    return sums
+
+
+@bare
+def add_to_everybody(ws, i, send, receive, sums):
+    """What changes if t and r of a node do."""
+    sums[0] += send
+    sums[1] += receive
+    if len(ws.kind) > 0:
+        sums[2 + ws.kind[i]] += send
+        sums[2 + len(ws.linkable) + ws.kind[i]] += receive
+
+
+@bare
+def others(ws, i, sums):
+    """The sum of t over all others that may have a link to i, and of r over those that it may have one to."""
+    if len(ws.kind) == 0:
+        return sums[0] - ws.send[i], sums[1] - ws.receive[i]
+    send, receive, n_kinds, mine = 0.0, 0.0, len(ws.linkable), ws.kind[i]
+    for c in range(n_kinds):
+        send += sums[2 + c] if ws.linkable[c, mine] else 0.0
+        receive += sums[2 + n_kinds + c] if ws.linkable[mine, c] else 0.0
+    itself = may_link_own_kind(ws, i)
+    return send - (ws.send[i] if itself else 0.0), receive - (ws.receive[i] if itself else 0.0)
 
 
 @bare
@@ -174,8 +212,9 @@ def add_community(ws, i, k, u, hidden_u, row):
     low = ws.hidden_start[i]
     for p in range(low, ws.hidden_start[i + 1]):
         hidden_u[p - low] = -1.0 if holds(ws, ws.hidden_node[p], k) else 0.0
-    receive_sum = ws.receive_sum[k] - (ws.receive[i] if inside else 0.0)
-    send_sum = ws.send_sum[k] - (ws.send[i] if inside else 0.0)
+    itself = inside and may_link_own_kind(ws, i)
+    receive_sum = receivers(ws, i, k) - (ws.receive[i] if itself else 0.0)
+    send_sum = senders(ws, i, k) - (ws.send[i] if itself else 0.0)
     row[0] += w * (receive_sum - hidden_sum(ws, i, hidden_u, True, True))
     row[1] += w * (send_sum - hidden_sum(ws, i, hidden_u, False, True))
     others = ws.size[k] - (1 if inside else 0)

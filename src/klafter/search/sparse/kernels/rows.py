@@ -18,8 +18,16 @@ from numba.experimental import structref
 
 from klafter.jit.decorators import bare, kernel
 from klafter.jit.structs import define_reference
-from klafter.search.sparse.kernels.links import ENOUGH, holds, link_change, link_mean
-from klafter.search.sparse.kernels.row_reset import fit_factors, hidden_sum, list_communities, row_value
+from klafter.search.sparse.kernels.links import ENOUGH, add_by_kind, holds, link_change, link_mean, receivers, senders
+from klafter.search.sparse.kernels.row_reset import (
+    add_to_everybody,
+    everybody,
+    fit_factors,
+    hidden_sum,
+    list_communities,
+    others,
+    row_value,
+)
 from klafter.search.sparse.kernels.sharing import share
 
 WORSE_SIZES = 4  # sizes in a row that lower the row no further before larger ones are given up
@@ -29,7 +37,7 @@ FIELDS = (
     "reach",  # (community, link) w_k s_j z_jk
     "u", "none",  # of each link: u_ij of the set at hand; of each hidden dyad: a mark that it counts
     "alone", "row", "best_factors",  # e A_0 and e B_0; A, B, price and size of the set at hand; t and r of the best
-    "sums",  # of all t, and of all r
+    "sums",  # of all t, and of all r, and by kind
     "joined", "best",  # the set at hand, and the best one, by place
     "count", "merit", "touched", "order",  # by community, for `list_communities`
     "holding", "totals",  # nodes by how many communities they hold, N first; E and K; empty at the buffet's price
@@ -59,7 +67,7 @@ def row_scratch(ws, most, holding, totals, sharing):
     return RowScratch(
         np.zeros(tried, np.int64), np.zeros(tried), np.zeros(tried, np.bool_), np.zeros(tried), np.zeros(tried),
         np.zeros((tried, longest)), np.zeros(longest), np.zeros(hidden), np.zeros(2), np.zeros(4), np.zeros(2),
-        np.array([ws.send.sum(), ws.receive.sum()]), np.zeros(tried, np.bool_), np.zeros(tried, np.bool_),
+        everybody(ws), np.zeros(tried, np.bool_), np.zeros(tried, np.bool_),
         np.zeros(size), np.zeros(size), np.zeros(size, np.int64), np.zeros(most + 1, np.int64),
         holding, totals, sharing,
     )  # fmt: skip
@@ -89,6 +97,7 @@ def take_out(ws, i, sign, scratch):
         ws.size[k] += sign
         ws.send_sum[k] += sign * s * ws.send[i]
         ws.receive_sum[k] += sign * s * ws.receive[i]
+        add_by_kind(ws, i, k, sign * s * ws.send[i], sign * s * ws.receive[i])
 
 
 @bare
@@ -114,8 +123,9 @@ def prepare_row(ws, i, scratch):
         scratch.which[place], scratch.member[place] = ws.member[m], True
         number += 1 if place == number else 0
     none = scratch.none
-    scratch.alone[0] = ws.background * (scratch.sums[1] - ws.receive[i] - hidden_sum(ws, i, none, True, False))
-    scratch.alone[1] = ws.background * (scratch.sums[0] - ws.send[i] - hidden_sum(ws, i, none, False, False))
+    send, receive = others(ws, i, scratch.sums)
+    scratch.alone[0] = ws.background * (receive - hidden_sum(ws, i, none, True, False))
+    scratch.alone[1] = ws.background * (send - hidden_sum(ws, i, none, False, False))
     first, n_links = ws.start[i], ws.start[i + 1] - ws.start[i]
     for q in range(number):
         k = scratch.which[q]
@@ -132,7 +142,7 @@ def hidden_rates(ws, i, q, k, scratch):
     """w_k A_k and w_k B_k; both sides of an undirected network are one."""
     low, middle, high = ws.hidden_start[i], ws.hidden_middle[i], ws.hidden_start[i + 1]
     undirected = ws.pair_weight < 1.0
-    out, into = ws.receive_sum[k], ws.send_sum[k]
+    out, into = receivers(ws, i, k), senders(ws, i, k)
     for p in range(low, high):
         j = ws.hidden_node[p]
         if holds(ws, j, k):
@@ -146,10 +156,10 @@ def hidden_rates(ws, i, q, k, scratch):
 @bare
 def joining_price(ws, k, scratch):
     """The price of joining k, of the part that depends on k."""
-    others = float(ws.size[k])
+    members = float(ws.size[k])
     if len(scratch.holding) > 0:
-        return -ws.temperature * math.log(others + 1.0)
-    return ws.temperature * math.log((ws.n - others) / others)
+        return -ws.temperature * math.log(members + 1.0)
+    return ws.temperature * math.log((ws.n - members) / members)
 
 
 @bare
@@ -308,8 +318,7 @@ def hold_best(ws, i, number, scratch):
             held += 1
     ws.held[i] = held
     t, r = scratch.best_factors[0], scratch.best_factors[1]
-    scratch.sums[0] += t - ws.send[i]
-    scratch.sums[1] += r - ws.receive[i]
+    add_to_everybody(ws, i, t - ws.send[i], r - ws.receive[i], scratch.sums)
     ws.send[i], ws.receive[i] = t, r
 
 

@@ -18,6 +18,8 @@ from klafter.search.sparse.kernels.links import (
     link_mean,
     link_term,
     mark_row,
+    may_link_own_kind,
+    seen_sum,
 )
 
 
@@ -40,6 +42,7 @@ def shared_affinity(ws, j, effect, own_share):
 def shared_pairs(ws, i, mine, totals):
     """The row's part of the second and third totals; see ``totals.tally_pairs``."""
     last, own, s = totals.shape[1] - 1, ws.send[i] * ws.receive[i], share(ws, i)
+    own = own if may_link_own_kind(ws, i) else 0.0
     totals[1, last] += own
     for m in range(ws.start[i], ws.start[i] + ws.held[i]):
         totals[1, ws.member[m]] += own * s * s
@@ -87,14 +90,22 @@ def shared_tally(ws, low, high, totals, sent, received):
 def shared_factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
     """t_i <- (a + m_i) / (a + sum_j r_j u_ij over observed j), in order; see ``factors.factor_step``."""
     everybody, undirected, effect = other.sum(), ws.pair_weight < 1.0, np.zeros(len(ws.size))
+    n_kinds = len(ws.linkable)
+    by_kind = np.zeros((1, n_kinds))
+    for i in range(len(ws.kind)):
+        by_kind[0, ws.kind[i]] += other[i]
+    own_by_kind = ws.send_by_kind if as_source else ws.receive_by_kind
+    other_by_kind = ws.send_by_kind if undirected or not as_source else ws.receive_by_kind
     for i in range(ws.n):
         if own[i] == 0.0:  # of a kind that does not send, or does not receive
             continue
         first, s = ws.start[i], share(ws, i)
-        rate = ws.background * (everybody - other[i])
+        itself = other[i] if may_link_own_kind(ws, i) else 0.0
+        rate = ws.background * ((everybody if n_kinds == 0 else seen_sum(ws, i, by_kind, 0, as_source)) - itself)
         for m in range(first, first + ws.held[i]):
             k = ws.member[m]
-            rate += s * ws.strength[k] * (other_sum[k] - s * other[i])
+            seen = other_sum[k] if n_kinds == 0 else seen_sum(ws, i, other_by_kind, k, as_source)
+            rate += s * ws.strength[k] * (seen - s * itself)
         low, high = ws.hidden_start[i], ws.hidden_start[i + 1]
         low, high = (low, ws.hidden_middle[i]) if as_source else (ws.hidden_middle[i], high)
         add_row_effect(ws, i, effect, effect)
@@ -104,5 +115,9 @@ def shared_factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
         change = (ws.shrinkage + expected[i]) / (ws.shrinkage + at_least(rate, 0.0)) - own[i]
         own[i] += change
         everybody += change if undirected else 0.0
+        if n_kinds > 0 and undirected:
+            by_kind[0, ws.kind[i]] += change
         for m in range(first, first + ws.held[i]):
             own_sum[ws.member[m]] += s * change
+            if n_kinds > 0:
+                own_by_kind[ws.member[m], ws.kind[i]] += s * change

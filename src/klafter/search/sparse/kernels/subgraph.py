@@ -12,13 +12,16 @@ from numba.experimental import structref
 from klafter.jit.decorators import bare, inlined, inner, kernel
 from klafter.jit.structs import define_reference
 from klafter.search.sparse.kernels.links import (
+    add_to_kind,
     clear_row_effect,
     exposure_factor,
     hidden_factor,
     holds,
     is_symmetric,
     link_mean,
+    may_link_own_kind,
     pair_affinity,
+    permitted_pairs,
 )
 
 SUBGRAPH = (
@@ -32,6 +35,7 @@ SUBGRAPH = (
     "alone",  # E[y] without new columns, -1 where it is not known yet
     "mean", "known",  # E[y] with those that ``known`` tells, by strengths and bits; 0 is none
     "turn",  # (1,) how often strengths changed
+    "by_kind",  # (2, kinds) scratch space for sums of t and of r by kind
 )  # fmt: skip
 
 
@@ -120,23 +124,30 @@ def cut_subgraph(ws, nodes, out, local):
     return Subgraph(
         stop, near, factor, base, before, value, hidden_stop, hidden_near, hidden_a, free_slots,
         np.full(at, -1.0), np.empty(at), np.zeros(at, np.int64), np.ones(1, np.int64),
+        np.zeros((2, len(ws.linkable))),
     ), old  # fmt: skip
 
 
 @bare
 def subgraph_pairs(ws, nodes, subgraph, z, c):
     """P_c and the size of column c."""
-    send, receive = ws.send, ws.receive
+    send, receive, n_kinds = ws.send, ws.receive, len(ws.linkable)
     size, send_sum, receive_sum, own, hidden = np.int64(0), 0.0, 0.0, 0.0, 0.0
+    by_kind = subgraph.by_kind
+    by_kind[:] = 0.0
     for v in range(len(nodes)):
         if z[c, v]:
             size += 1
             t, r = send[nodes[v]], receive[nodes[v]]
-            send_sum, receive_sum, own = send_sum + t, receive_sum + r, own + t * r
+            send_sum, receive_sum = send_sum + t, receive_sum + r
+            own += t * r if may_link_own_kind(ws, nodes[v]) else 0.0
+            if n_kinds > 0:
+                add_to_kind(ws, nodes[v], t, r, by_kind)
             for p in range(subgraph.hidden_start[v], subgraph.hidden_start[v + 1]):
                 if z[c, subgraph.hidden_node[p]]:
                     hidden += 0.5 * subgraph.hidden_factor[p]
-    return ws.pair_weight * (send_sum * receive_sum - own) - hidden, size
+    pairs = send_sum * receive_sum if n_kinds == 0 else permitted_pairs(ws, by_kind)
+    return ws.pair_weight * (pairs - own) - hidden, size
 
 
 @inner

@@ -22,6 +22,7 @@ from klafter.search.sparse.kernels.links import (
     link_term,
     look_ahead,
     mark_row,
+    may_link_own_kind,
     pair_affinity,
 )
 
@@ -30,7 +31,7 @@ from klafter.search.sparse.kernels.links import (
 def tally_pairs(ws, i, mine, totals):
     """The row's part of the second and third totals."""
     last = totals.shape[1] - 1
-    own = ws.send[i] * ws.receive[i]
+    own = ws.send[i] * ws.receive[i] if may_link_own_kind(ws, i) else 0.0
     totals[1, last] += own
     for m in range(ws.start[i], ws.start[i] + ws.held[i]):
         totals[1, ws.member[m]] += own

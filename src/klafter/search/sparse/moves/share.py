@@ -15,7 +15,16 @@ from klafter.search.config import SEARCH
 from klafter.search.moves.proposal import CHECKED, LEAST_FALL, check_claim
 from klafter.search.sparse.kernels.rows import RowScratch, choose_rows, row_scratch
 from klafter.search.sparse.score import cover_price, score
-from klafter.search.sparse.state import Problem, State, as_state, copy_state, memberships, n_alive, without_empty
+from klafter.search.sparse.state import (
+    Problem,
+    State,
+    as_state,
+    copy_state,
+    memberships,
+    n_alive,
+    sums_by_kind,
+    without_empty,
+)
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import new_affinities, objective, prices, totals, weights
 from klafter.search.sparse.workspace import open_workspace
@@ -53,8 +62,13 @@ def in_shares(problem: Problem, state: State) -> State:
     place = np.arange(len(owner)) - np.repeat(np.cumsum(state.held) - state.held, state.held)
     member = state.member[problem.start[owner] + place]
     factors = state.send, state.receive
-    sums = [np.bincount(member, (t / np.maximum(state.held, 1))[owner], len(state.size)) for t in factors]
-    return state._replace(send_sum=sums[0].astype(float), receive_sum=sums[1].astype(float), shared=True)
+    parts = [t / np.maximum(state.held, 1) for t in factors]
+    sums = [np.bincount(member, part[owner], len(state.size)) for part in parts]
+    by_kind = [sums_by_kind(problem, member, owner, part, len(state.size)) for part in parts]
+    return state._replace(
+        send_sum=sums[0].astype(float), receive_sum=sums[1].astype(float), shared=True,
+        send_by_kind=by_kind[0], receive_by_kind=by_kind[1],
+    )  # fmt: skip
 
 
 def share_links(

@@ -1,4 +1,4 @@
-"""Which pairs of a graph could be linked: all of them, or those across two kinds of nodes."""
+"""Which pairs of a graph could be linked: all of them, or those of kinds of nodes that may be linked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 import numpy as np
 
-from klafter.graph.kinds import NAMES, biadjacency, names_of, names_of_sides
+from klafter.graph.kinds.names import NAMES, biadjacency, find_rule, names_of, names_of_sides
+from klafter.graph.kinds.rule import Pairs, Rule, in_words
 
 
 class PossiblePairs:
@@ -17,6 +18,7 @@ class PossiblePairs:
     if TYPE_CHECKING:
         directed: bool
         kinds: np.ndarray | None
+        kind_pairs: Pairs | None
 
         def __init__(self, links: Any, **parts: Any): ...
 
@@ -27,32 +29,41 @@ class PossiblePairs:
 
     @property
     def n_pairs(self) -> int:
-        """Possible dyads: all ordered or unordered pairs, or those across kinds."""
+        """Possible dyads: all ordered or unordered pairs, or those of kinds that may be linked."""
         n = self.n_nodes
-        if self.second_kind is not None:
-            n_second = int(self.second_kind.sum())
-            return n_second * (n - n_second)
+        if self.rule is not None:
+            ordered, unordered = self.rule.n_pairs(self.rule.table)
+            return ordered if self.directed else unordered
         return n * (n - 1) if self.directed else n * (n - 1) // 2
 
     @property
+    def n_units(self) -> int:
+        """Possible pairs of nodes, in whichever direction; see ``units``."""
+        n = self.n_nodes
+        return n * (n - 1) // 2 if self.rule is None else self.rule.n_pairs(self.rule.either)[1]
+
+    @property
     def n_partners(self) -> np.ndarray:
-        """With how many nodes each node could be linked."""
-        if self.second_kind is None:
-            return np.full(self.n_nodes, self.n_nodes - 1)
-        return np.asarray(np.where(self.second_kind, (~self.second_kind).sum(), self.second_kind.sum()))
+        """To how many nodes each node could have a link."""
+        return np.full(self.n_nodes, self.n_nodes - 1) if self.rule is None else self.rule.partners()
 
     @cached_property
     def kind_names(self) -> tuple[str, ...]:
-        """The two kinds of nodes, or nothing."""
+        """The kinds of nodes, or nothing."""
         return () if self.kinds is None else names_of(self.kinds)
 
     @cached_property
+    def rule(self) -> Rule | None:
+        """Which kinds may be linked, as kernels read it; None where every pair is possible."""
+        return find_rule(self.kinds, self.kind_pairs, self.directed)
+
+    @cached_property
     def second_kind(self) -> np.ndarray | None:
-        """Which nodes are of the second kind; None where there is one kind."""
-        return None if self.kinds is None else np.asarray(self.kinds != self.kinds[:1])
+        """Which nodes are of the second kind, of a two-mode network; else None."""
+        return None if self.kinds is None or self.kind_pairs is not None else np.asarray(self.kinds != self.kinds[:1])
 
     def is_possible(self, pairs: np.ndarray) -> np.ndarray:
-        """Whether each pair of rows could be a link: two nodes, of two kinds in a two-mode graph.
+        """Whether each pair of rows could be a link: two nodes, of kinds that may be linked.
 
         Parameters
         ----------
@@ -62,11 +73,11 @@ class PossiblePairs:
         -------
         (m,) array of bool
         """
-        side = np.arange(self.n_nodes) if self.second_kind is None else self.second_kind
-        return np.asarray(side[pairs[:, 0]] != side[pairs[:, 1]])
+        apart = np.asarray(pairs[:, 0] != pairs[:, 1])
+        return apart if self.rule is None else apart & self.rule.allows(pairs[:, 0], pairs[:, 1])
 
     def check_possible(self, pairs: np.ndarray) -> np.ndarray:
-        """The same pairs of rows; refused if one is a node and itself, or of a two-mode graph lies within a kind.
+        """The same pairs of rows; refused if one is a node and itself, or of kinds that cannot be linked.
 
         Parameters
         ----------
@@ -81,28 +92,33 @@ class PossiblePairs:
             i, j = pairs[int(np.argmin(possible))]
             if self.kinds is None or i == j:
                 raise ValueError(f"A node has no link with itself; {self.label(i)!r} is there twice. Name two nodes.")
+            if self.kind_pairs is None:
+                raise ValueError(
+                    f"Only pairs across kinds can be linked; {self.label(i)!r} and {self.label(j)!r} are both "
+                    f"{str(self.kinds[i])!r}. Ask about {' and '.join(self.kind_names)}."
+                )
             raise ValueError(
-                f"Only pairs across kinds can be linked; {self.label(i)!r} and {self.label(j)!r} are both "
-                f"{str(self.kinds[i])!r}. Ask about {' and '.join(self.kind_names)}."
+                f"{self.label(i)!r}, of kind {str(self.kinds[i])!r}, can have no link to {self.label(j)!r}, of kind "
+                f"{str(self.kinds[j])!r}. Ask about {in_words(self.kind_pairs, directed=self.directed)}."
             )
         return pairs
 
     @property
     def form(self) -> str:
         """What its links are: directed, undirected or two-mode."""
-        return "two-mode" if self.kinds is not None else "directed" if self.directed else "undirected"
+        return "two-mode" if self.second_kind is not None else "directed" if self.directed else "undirected"
 
     def count_nodes(self) -> str:
-        """The number of nodes, of each kind if there are two, in words.
+        """The number of nodes, of each kind if there are several, in words.
 
         Returns
         -------
         str
         """
-        if self.second_kind is None or not self.n_nodes:
+        if self.kinds is None or not self.n_nodes:
             return f"{self.n_nodes:,} nodes"
-        n_second, (first, second) = int(self.second_kind.sum()), self.kind_names
-        return f"{self.n_nodes - n_second:,} {first} and {n_second:,} {second} nodes"
+        counted = [f"{int((self.kinds == name).sum()):,} {name}" for name in self.kind_names]
+        return f"{' and '.join([', '.join(counted[:-1]), *counted[-1:]] if len(counted) > 1 else counted)} nodes"
 
     @classmethod
     def from_biadjacency(

@@ -1,15 +1,20 @@
-"""Two-mode graphs from what others call bipartite: lists, rectangles, attributes of networkx and igraph."""
+"""Graphs of several kinds of nodes: what others call bipartite, in lists, rectangles and attributes of networkx and
+igraph, and rules of which kinds may be linked, with the name of an attribute that says kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from klafter.graph.assemble import Edges, assemble, plural
 from klafter.graph.graph import Graph
-from klafter.graph.kinds import NAMES, within
+from klafter.graph.kinds.names import NAMES, within
+from klafter.graph.kinds.rule import as_text, in_words
+
+KIND = "kind"  # the attribute of nodes in files
+_TOLD = ("bipartite", "type")  # that of networkx and of igraph
 
 
 def with_kinds(graph: Graph, second: np.ndarray, names: tuple[str, str]) -> Graph:
@@ -75,3 +80,37 @@ def told_by(graph: Graph, name: str) -> Graph:
     names = (pairs[0][1], pairs[1][1]) if len(pairs) == 2 and pairs[0][1] != pairs[1][1] else NAMES
     rest = {key: column for key, column in graph.attributes.items() if key != name and not (called and key == "kind")}
     return with_kinds(graph.replace(attributes=rest), second, names)
+
+
+def with_rule(graph: Graph, kinds: str | Sequence[Any] | np.ndarray, kind_pairs: Any = None) -> Graph:
+    """The graph with kinds, an attribute or a name for each node, and a note that says which may be linked."""
+    rest = dict(graph.attributes)
+    values: Any = kinds
+    if isinstance(kinds, str):
+        own = graph.kinds is not None and kinds in (KIND, *_TOLD)
+        if kinds not in rest and not own:
+            has = ", ".join(map(repr, rest)) or "none"
+            raise ValueError(f"kinds names an attribute of nodes, and there is no {kinds!r}; those here are {has}.")
+        values = rest.pop(kinds).tolist() if kinds in rest else graph.kinds
+        if any(value is None for value in values):
+            raise ValueError(f"kinds needs the kind of every node; {kinds!r} has some without. Fill them in.")
+    made = graph.replace(kinds=values, kind_pairs=kind_pairs, attributes=rest)
+    pairs = in_words(made.kind_pairs, directed=made.directed) if made.kind_pairs else " - ".join(made.kind_names)
+    said = f"Kinds of nodes: {', '.join(made.kind_names)}; links may be {pairs}."
+    return made.replace(notes=(*graph.notes, said))
+
+
+def rule_as_text(graph: Graph) -> dict[str, str]:
+    """What a file or a graph of another library says of the whole graph, so that its rule is read again."""
+    return {} if graph.kind_pairs is None else {"kinds": KIND, "kind_pairs": as_text(graph.kind_pairs)}
+
+
+def told_by_graph(graph: Graph, about: Mapping[Any, Any]) -> Graph:
+    """The graph with the rule that attributes of the whole graph tell, as ``rule_as_text`` makes them."""
+    name, pairs = about.get("kinds"), about.get("kind_pairs")
+    if not isinstance(name, str) or name not in graph.attributes or not isinstance(pairs, str):
+        return graph
+    try:
+        return with_rule(graph, name, pairs)
+    except ValueError as wrong:
+        return graph.replace(notes=(*graph.notes, f"The graph's kind_pairs are not followed: {wrong}"))
