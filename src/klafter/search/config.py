@@ -142,6 +142,11 @@ class Sparse:
     uneven: int = setting(8, "times the smaller beyond which a large community is not merged with it")
     large: int = setting(600, "members of such a large community")
     merge_loss: float = setting(50.0, "nats that a merge may lose after its first round and still be improved", 1e300)
+    refusal_nats: float = setting(
+        3.0,
+        "nats for each membership that changed, by which a merge or reassignment may have lost to be tried again",
+        1e300,
+    )
     merge_from: float = setting(0.01, "share of the objective below which a step's fall must be before merges", 1.0)
     merge_all: int = setting(300, "communities beyond which only those that changed are merged again")
     split_edge: float = setting(0.54, "eigenvalue for a split, in units of that of a random graph")
@@ -170,7 +175,7 @@ class Sparse:
     share_close: float = setting(0.01, "share of the score by which a cover may be behind with shared links at first")
     share_rounds: int = setting(12, "rounds of rows and weights where nodes share their links, at most", 0)
     share_deaths: int = setting(2_000_000, "links of the network times communities that are tried to end there", 0)
-    combine_rounds: int = setting(12, "times that the best search is given the communities of each other, at most", 0)
+    combine_rounds: int = setting(12, "times that the best search is annealed, alone or with communities of others", 0)
 
 
 @dataclass(frozen=True)

@@ -16,39 +16,43 @@ from klafter.search.sparse.threads import ThreadPool
 
 
 def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSequence) -> list[Outcome]:
-    """The searches, the best of them with the communities of the others as long as the score falls.
+    """The searches, the best annealed, alone and with the communities of the others, as long as the score falls.
 
-    Not where there are affinities between communities: a step then takes as long as a search.
+    Not where it has affinities between communities: a step then takes as long as a search.
     """
-    if not all(outcome.state.affinities.diagonal for outcome in outcomes):
-        return outcomes
     best = min(range(len(outcomes)), key=lambda r: outcomes[r].score)
     problem, first = outcomes[best].problem, outcomes[best]
+    if not first.state.affinities.diagonal:
+        return outcomes
     rng, begun = np.random.default_rng(seed), time.perf_counter()
-    found = sorted((ScoredState(each.state, each.score, each.counts) for each in outcomes), key=by_score)
-    here, base = found[0], found[0]
+    plain = [each for each in outcomes if each.state.affinities.diagonal]
+    here, *others = sorted((ScoredState(each.state, each.score, each.counts) for each in plain), key=by_score)
     with ThreadPool(n_threads(settings, problem)) as pool:
-        for _ in range(SEARCH.sparse.combine_rounds):
-            there = with_others(settings, problem, base, [each for each in found if each is not base], rng, pool)
-            if here.score - there.score > settings.tol * abs(here.score):
-                here = base = there
-            elif base is found[1]:
-                break
-            else:
-                base = found[1]  # what the best holds may be in the way
+        here = annealed_in_turn(settings, problem, here, others, rng, pool)
         here = min(here, judged(settings.prior, problem, sparse.nothing(problem, pool), pool), key=by_score)
     if here.score >= first.score:
         return outcomes
     return with_better(outcomes, best, here, time.perf_counter() - begun)
 
 
-def with_others(
+def annealed_in_turn(
     settings: Settings, problem: Problem, here: ScoredState, others: list[ScoredState], rng, pool: ThreadPool
 ) -> ScoredState:
-    """A state annealed with the communities of each of the others, as far as the score falls."""
-    for other in others:
-        both = with_communities_of(problem, here.state, other.state)
-        here = min(here, annealed(settings, problem, here._replace(state=both), rng, pool), key=by_score)
+    """A state annealed by itself and with the communities of each of the others: what lowers the score is done again,
+    until nothing does."""
+    added: list[ScoredState | None] = [None, *others]
+    at, in_vain = 0, 0
+    for _ in range(SEARCH.sparse.combine_rounds):
+        other = added[at]
+        state = here.state if other is None else with_communities_of(problem, here.state, other.state)
+        there = annealed(settings, problem, here._replace(state=state), rng, pool)
+        if here.score - there.score > settings.tol * abs(here.score):
+            in_vain = 0
+        else:
+            at, in_vain = (at + 1) % len(added), in_vain + 1
+        here = min(here, there, key=by_score)
+        if in_vain == len(added):
+            break
     return here
 
 

@@ -47,15 +47,23 @@ EMPTY_STEPS = 6  # of the weights without communities, which hardly change after
 
 
 def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = None) -> State:
-    """Communities that lower Q by themselves and, while many links are unexplained, such as would do so together.
-
-    One community alone rarely lowers Q while the background explains all links of the others, so the second kind is
-    judged at a share of the background. Deaths undo what was too much.
-    """
+    """Communities that lower Q by themselves and, while many links are unexplained, such as would do so together."""
     pool = pool or ThreadPool(1)
+    return with_embedding(problem, first_births(problem, rng, pool), rng, pool)
+
+
+def first_births(problem: Problem, rng: np.random.Generator, pool: ThreadPool) -> State:
+    """Communities that lower Q by themselves."""
+    return warm_up(problem, births(problem, empty_state(problem), rng, pool)[0], pool)
+
+
+def with_embedding(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> State:
+    """While many links are unexplained, communities that would lower Q together.
+
+    One community alone rarely lowers Q while the background explains all links of the others, so these are judged at a
+    share of the background. Deaths undo what was too much.
+    """
     empty = empty_state(problem)
-    state, _ = births(problem, copy_state(empty), rng, pool)
-    state = warm_up(problem, state, pool)
     for _ in range(SEARCH.sparse.embedding_rounds):
         if share_unexplained(problem, state, pool) < SEARCH.sparse.background_discount:
             break
@@ -71,13 +79,29 @@ def init(problem: Problem, rng: np.random.Generator, pool: ThreadPool | None = N
     return state if len(state.size) else empty
 
 
+def init_large(problem: Problem, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, bool]:
+    """Where the only search of a large graph begins, and whether that is at a partition.
+
+    Births from the embedding are dear: where many links are unexplained, partitions are tried before them, too.
+    """
+    state = first_births(problem, rng, pool)
+    if share_unexplained(problem, state, pool) > SEARCH.sparse.background_discount:
+        start, partitioned = lowest_start(problem, copy_state(state), rng, pool)
+        if partitioned:
+            return start, True
+    return or_partition(problem, with_embedding(problem, state, rng, pool), rng, pool)
+
+
 def or_partition(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, bool]:
     """The state, or the start at a partition if the score of that is lower, also than without any; and whether it is.
 
     Partitions are tried where births found unions of communities, or left many links unexplained.
     """
-    if not is_unfinished(problem, state, pool):
-        return state, False
+    return lowest_start(problem, state, rng, pool) if is_unfinished(problem, state, pool) else (state, False)
+
+
+def lowest_start(problem: Problem, state: State, rng: np.random.Generator, pool: ThreadPool) -> tuple[State, bool]:
+    """The state after flips and weights, the start at a partition, or nothing; and whether it is the partition."""
     other, state = partition_start(problem, rng, pool), weights(problem, flip_sweep(problem, state, pool), pool)
     best = min((nothing(problem, pool), state, other), key=lambda state: lowest_score(problem, state, pool))
     return (other, True) if best is other else (state, False)

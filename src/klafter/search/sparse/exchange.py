@@ -15,6 +15,7 @@ from klafter.search.moves.proposal import CHECKED, check_claim, is_accepted
 from klafter.search.sparse.affinities import n_off_diagonal, off_diagonal_pairs, partners, touching, without_pairs_of
 from klafter.search.sparse.kernels.exchange import apply_exchange, improve_either, improve_exchange
 from klafter.search.sparse.kernels.off_diagonal import pairs_between
+from klafter.search.sparse.refusals import Refusals
 from klafter.search.sparse.state import Problem, State, members, n_alive, with_slots
 from klafter.search.sparse.threads import ThreadPool
 from klafter.search.sparse.weights import objective, off_diagonal_price
@@ -84,7 +85,7 @@ def propose(
     """An exchange whose columns and strengths are improved in place; of no gain if a column has less than two nodes."""
     out = np.array(out, np.int64)
     gain = exchange_gain(problem, state, nodes, out, z, w, rounds, own_local(problem, pool), most_loss=most_loss)
-    return Exchange(move, gain if has_two_each(z) else -1.0, out, nodes, z, w)
+    return Exchange(move, gain if has_two_each(z) else min(gain, -1.0), out, nodes, z, w)
 
 
 def has_two_each(z: np.ndarray) -> bool:
@@ -101,7 +102,7 @@ def propose_either(
     proposals = []
     for gain, (z, w) in zip(gains, columns):
         gain += 0.0 if state.affinities.diagonal else off_diagonal_gain(ws, problem, state, nodes, out, z)
-        proposals.append(Exchange(move, gain if has_two_each(z) else -1.0, out, nodes, z, w))
+        proposals.append(Exchange(move, gain if has_two_each(z) else min(gain, -1.0), out, nodes, z, w))
     return proposals
 
 
@@ -191,7 +192,14 @@ def accept_exact(problem: Problem, state: State, proposals: list, pool: ThreadPo
     return accept(state, good, gain_now, partial(checked, problem, pool))
 
 
-def in_turns(problem: Problem, state: State, groups: list, proposed: Callable, pool: ThreadPool) -> tuple[State, int]:
+def in_turns(
+    problem: Problem,
+    state: State,
+    groups: list,
+    proposed: Callable,
+    pool: ThreadPool,
+    refused: Refusals | None = None,
+) -> tuple[State, int]:
     """Try exchanges of groups of communities, likeliest first, in turns in which no two share a community.
 
     What shares one with an exchange that was made waits for the next step, so little is worked out in vain; the last
@@ -200,7 +208,11 @@ def in_turns(problem: Problem, state: State, groups: list, proposed: Callable, p
     made = 0
     for turn in range(SEARCH.sparse.disjoint_turns + 1):
         now = groups if turn == SEARCH.sparse.disjoint_turns else disjoint(groups)
-        state, more, exchanged = accept_exact(problem, state, pool.map(partial(proposed, state), now), pool)
+        proposals = pool.map(partial(proposed, state), now)
+        if refused is not None:
+            for group, proposal in zip(now, proposals, strict=True):
+                refused.note(group, proposal.gain)
+        state, more, exchanged = accept_exact(problem, state, proposals, pool)
         tried = set(now)
         groups = [group for group in groups if group not in tried and exchanged.isdisjoint(group)]
         made += more

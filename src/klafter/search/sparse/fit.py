@@ -25,12 +25,16 @@ from klafter.search.sparse.moves.anneal import anneal
 from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
 from klafter.search.sparse.moves.share import in_shares, without_shares
+from klafter.search.sparse.refusals import unpacked
 from klafter.search.sparse.score import cover_price, given_cover, score
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, laid_out, packed, without_empty
 from klafter.search.sparse.threads import ThreadPool
 
 THREADED = 1_000_000  # entries of the graph from which a search has threads by default
 LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links would have t = 0, and one alone 0 / 0
+
+
+NOTHING_REFUSED: Mapping = {}
 
 
 class Settings(NamedTuple):
@@ -87,6 +91,7 @@ class SearchState(NamedTuple):
     generator: Mapping  # the state of its bit generator
     ended: bool
     partitioned: bool = False  # whether the search began at a partition
+    refused: Mapping = NOTHING_REFUSED  # what merges and reassignments lost, packed
 
 
 def bare(outcome: Outcome) -> tuple:
@@ -153,11 +158,13 @@ def search(
             early = SEARCH.sparse.anneal_early if partitioned and n_annealings(problem) else 1.0
             ended = history[-2].objective - found.score <= settings.tol * early * abs(found.score)
             if keep is not None and not stop_now:
-                keep(lambda: SearchState(found, history, rng.bit_generator.state, ended, partitioned))
+                refused = {move: some.packed() for move, some in pool.refused.items()}
+                keep(lambda: SearchState(found, history, rng.bit_generator.state, ended, partitioned, refused))
             return stop_now or ended
 
         if resume is not None:
             found = resume.found
+            pool.refused = {move: unpacked(some) for move, some in resume.refused.items()}
         else:
             state, partitioned = first_state(settings, problem, task, rng, pool)
             found = kept(problem, judge(state))
@@ -165,9 +172,11 @@ def search(
             note(0, found)
         n_steps = 0 if resume is not None and resume.ended else settings.max_iter - made
         found = iterate(step, found, n_steps, done, stop)
+        refused = pool.refused
     converged = len(history) <= settings.max_iter
     if not (stop_now or (stop is not None and stop.is_set())):
         with ThreadPool(n_threads(settings, problem)) as pool:  # without the scratch space of births
+            pool.refused = refused
             single = task.n_runs == 1
             ends = endings(settings, problem, found, rng, pool, single=single, partitioned=partitioned)
             last = min(found, *ends, key=by_score)
@@ -190,11 +199,10 @@ def first_state(settings: Settings, problem: Problem, task: Task, rng, pool: Thr
     """
     if task.point is not None:
         return warm(settings, task.point, problem), False
-    state = sparse.init(problem, rng, pool)
-    if task.n_runs > 1 or problem.n <= SEARCH.effort.several_limit:
-        return state, False
     few = len(problem.node) <= 2 * SEARCH.sparse.partition_links
-    return sparse.or_partition(problem, state, rng, pool) if few else (state, False)
+    if task.n_runs > 1 or problem.n <= SEARCH.effort.several_limit or not few:
+        return sparse.init(problem, rng, pool), False
+    return sparse.init_large(problem, rng, pool)
 
 
 def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> ScoredState:
@@ -221,15 +229,23 @@ def endings(
     if problem.temperature == 0.0:
         return [*ends, judge(sparse.nothing(problem, pool))]
     if settings.prior != "buffet":
-        here = min(found, *ends, key=by_score)
+        here = clearly_lower(settings, found, *ends)
         at_once = partitioned and times > 0
         ends.append(kept(problem, counts_learned(settings, problem, here.state, rng, pool, step, at_once=at_once)))
-    best = min(found, *ends, key=by_score)
+    best = clearly_lower(settings, found, *ends)
     for _ in range(times):
         before, best = best.score, min(best, annealed(settings, problem, best, rng, pool, step), key=by_score)
         if partitioned and before - best.score < SEARCH.sparse.anneal_early * settings.tol * abs(best.score):
             break
     return [*ends, best, *([judge(sparse.nothing(problem, pool))] if single else [])]
+
+
+def clearly_lower(settings: Settings, found: ScoredState, end: ScoredState, *others: ScoredState) -> ScoredState:
+    """From where to go on: where there are affinities between communities, only if these lower the score by much, since
+    fewer moves know what to do with them."""
+    much = SEARCH.sparse.anneal_early * settings.tol * abs(end.score)
+    first = end if found.score - end.score > much else found
+    return min([first, *others], key=by_score)
 
 
 def counts_learned(

@@ -1,4 +1,7 @@
-"""Threads of one fit. Work is cut the same way for any number of threads, so the answer does not depend on it."""
+"""Threads of one search, and what it remembers from one step to the next.
+
+Work is cut the same way for any number of threads, so the answer does not depend on it.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,19 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+from klafter.search.sparse.refusals import Refusals
+
 BLOCKS = 32  # of nodes: fixed, so that sums do not depend on the number of threads
 
 
 class ThreadPool:
     """A few threads that run kernels, which release the lock; each has scratch space of its own."""
 
-    def __init__(self, n_threads: int | None = None):
+    def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
         self._own = threading.local()
+        self.refused: dict[str, Refusals] = {}  # by move
 
     def __enter__(self) -> ThreadPool:
         return self
@@ -25,6 +31,10 @@ class ThreadPool:
     def __exit__(self, *_) -> None:
         if self._pool is not None:
             self._pool.shutdown()
+
+    def refusals(self, move: str) -> Refusals:
+        """What is remembered of a move."""
+        return self.refused.setdefault(move, Refusals())
 
     def map(self, work: Callable, jobs: Iterable) -> list:
         """``work`` of every job, in the order of the jobs."""

@@ -32,9 +32,10 @@ def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
         everybody += other[i]
         if n_kinds > 0:
             by_kind[0, ws.kind[i]] += other[i]
-    shared, size = ws.pair_weight < 1.0, len(ws.size)
+    shared, size, marks = ws.pair_weight < 1.0, len(ws.size), np.zeros(ws.n if len(ws.hidden_node) else 0, np.int64)
     own_by_kind = ws.send_by_kind if as_source else ws.receive_by_kind
     other_by_kind = ws.send_by_kind if shared or not as_source else ws.receive_by_kind
+    mark_communities(ws, marks)
     out = np.zeros(size)
     into = out if is_symmetric(ws) else np.zeros(size)
     for i in range(ws.n):
@@ -56,9 +57,7 @@ def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
             low = hidden_middle[i]
         if low < high:
             add_row_effect(ws, i, out, into)
-            for p in range(low, high):
-                j = ws.hidden_node[p]
-                rate -= other[j] * pair_affinity(ws, j, out if as_source else into)
+            rate -= hidden_rate(ws, low, high, other, out if as_source else into, marks[i], marks)
             clear_row_effect(ws, i, out, into)
         change = (a + expected[i]) / (a + at_least(rate, 0.0)) - own[i]
         own[i] += change
@@ -70,6 +69,26 @@ def factor_step(ws, expected, own, own_sum, other, other_sum, as_source):
             own_sum[member[m]] += change
             if n_kinds > 0:
                 own_by_kind[member[m], ws.kind[i]] += change
+
+
+@bare
+def mark_communities(ws, marks):
+    """Bits of the communities of each node, those of all numbers modulo 64: nodes without one in common share none."""
+    for i in range(len(marks)):
+        for m in range(ws.start[i], ws.start[i] + ws.held[i]):
+            marks[i] |= np.int64(1) << (ws.member[m] & 63)
+
+
+@bare
+def hidden_rate(ws, low, high, other, row_effect, mine, marks):
+    """sum_{hidden ij} r_j u_ij; of most pairs, which share no community, the background's part alone."""
+    everybody, some = 0.0, 0.0
+    for p in range(low, high):
+        j = ws.hidden_node[p]
+        everybody += other[j]
+        if not ws.diagonal or marks[j] & mine:
+            some += other[j] * (pair_affinity(ws, j, row_effect) - ws.background)
+    return ws.background * everybody + some
 
 
 @bare

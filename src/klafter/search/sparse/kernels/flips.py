@@ -13,18 +13,22 @@ from klafter.jit.structs import define_reference
 from klafter.search.sparse.kernels.links import (
     ENOUGH,
     OVERFLOW,
+    TINY,
     UNDERFLOW,
     add_row_effect,
+    at_least,
     clear_row_effect,
     exposure_factor,
     flip,
     hidden_factor,
+    hidden_factors,
     holds,
     is_symmetric,
     link_mean,
     look_ahead,
     mark_row,
     may_link_own_kind,
+    n_hidden_partners,
     one_more_price,
     pair_affinity,
     price,
@@ -33,11 +37,12 @@ from klafter.search.sparse.kernels.links import (
 )
 
 FAINT = 1e-3  # a probability below this is left out
+LEAST_ODDS = math.log(FAINT / (1.0 - FAINT))
 CLIP = 50.0  # of log odds: beyond it exp says 0 or 1
 SCRATCH = (
     "mine", "seen",
     "out", "into",  # effects as source and as target
-    "gain", "product",  # link terms of each flip, and the factor whose logarithm is still to be added
+    "gain", "product",  # a bound of the link terms of each flip, and the factor whose logarithm is still to be added
     "back",  # what hidden dyads give back
     "step",  # what a membership adds to u of one dyad
     "near",  # communities with a step
@@ -50,7 +55,7 @@ class FlipScratchType(types.StructRef):
 
 
 class FlipScratch(structref.StructRefProxy):
-    """Arrays by community, 0 between nodes."""
+    """Arrays by community, 0 between nodes (products 1)."""
 
 
 define_reference(FlipScratch, FlipScratchType, list(SCRATCH))
@@ -63,8 +68,8 @@ def flip_scratch(ws):
     out = np.zeros(size)
     return FlipScratch(
         np.zeros(size, np.bool_), np.zeros(size, np.bool_), out, out if is_symmetric(ws) else np.zeros(size),
-        np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
+        np.zeros(size), np.ones(size), np.zeros(size), np.zeros(size), np.zeros(size, np.int64),
+        np.zeros(size + 1, np.int64),
     )  # fmt: skip
 
 
@@ -90,20 +95,28 @@ def take_steps(ws, j, is_target, scratch):
 
 @inlined
 def touch(scratch, k, n_touched):
-    """Remember k; returns how many are."""
-    if not scratch.seen[k]:
-        scratch.seen[k], scratch.gain[k], scratch.product[k], scratch.back[k] = True, 0.0, 1.0, 0.0
-        scratch.touched[n_touched] = k
-        return n_touched + 1
+    """Remember k; returns how many are. Without a branch, which would often be taken for the other one."""
+    scratch.touched[n_touched] = k
+    n_touched += not scratch.seen[k]
+    scratch.seen[k] = True
     return n_touched
 
 
 @inlined
-def add_change(counts, y, x, mean, step, sign, k, scratch):
-    """Add h(y, x + step) - h(y, x) to the gain of k, or take it back by sign -1: one logarithm for many."""
-    gain, product, ratio = scratch.gain, scratch.product, link_mean(counts, x + step) / mean
+def mean_bound(y):
+    """1 - e^-y is no larger: its series up to y^5, which is good to 1% up to y = 1.5."""
+    series = y * (1.0 - y * (1 / 2 - y * (1 / 6 - y * (1 / 24 - y / 120))))
+    return at_least(series if series < 1.0 else 1.0, TINY)
+
+
+@inlined
+def add_bound(counts, value, x, per_mean, step, sign, k, scratch):
+    """Add a bound of h(y, x + step) - h(y, x) from above to the gain of k, or take it back by sign -1; of counts the
+    change itself. One logarithm for many."""
+    gain, product = scratch.gain, scratch.product
+    ratio = (at_least(x + step, TINY) if counts else mean_bound(x + step)) * per_mean
     if counts or not UNDERFLOW < ratio < OVERFLOW:
-        gain[k] += sign * (y * math.log(ratio) if counts else step + math.log(ratio))
+        gain[k] += sign * (value * math.log(ratio) if counts else step + math.log(ratio))
         return
     gain[k] += sign * step
     product[k] *= ratio if sign > 0.0 else 1.0 / ratio
@@ -113,15 +126,53 @@ def add_change(counts, y, x, mean, step, sign, k, scratch):
 
 
 @inlined
-def links_gain(scratch, k):
-    """The link terms of the flip of k."""
+def links_bound(scratch, k):
+    """The link terms of the flip of k add no more."""
     return scratch.gain[k] + math.log(scratch.product[k])
+
+
+@bare
+def links_gain(ws, i, k, scratch):
+    """The link terms of the flip of k, those of counts as they were added up."""
+    if ws.counts:
+        return links_bound(scratch, k)
+    gain, product, middle, inside = 0.0, 1.0, ws.middle[i], scratch.mine[k]
+    add_row_effect(ws, i, scratch.out, scratch.into)
+    for p in range(ws.start[i], ws.start[i + 1]):
+        j = ws.node[p]
+        step = affinity_to(ws, j, k, p < middle)
+        if step == 0.0:
+            continue
+        a = exposure_factor(ws, i, p)
+        x = a * pair_affinity(ws, j, scratch.out if p < middle else scratch.into)
+        step *= -a if inside else a
+        gain += step
+        product *= link_mean(False, x + step) / link_mean(False, x)
+        if not UNDERFLOW < product < OVERFLOW:
+            gain += math.log(product)
+            product = 1.0
+    clear_row_effect(ws, i, scratch.out, scratch.into)
+    return gain + math.log(product)
+
+
+@bare
+def affinity_to(ws, j, k, is_target):
+    """(L z_j)_k, or (L' z_j)_k if j is the source."""
+    total = ws.strength[k] if holds(ws, j, k) else 0.0
+    if not ws.diagonal:
+        first, other, place = ws.column_start, ws.column_other, ws.column_place
+        if is_target:
+            first, other, place = ws.row_start, ws.row_other, ws.row_place
+        for q in range(first[k], first[k + 1]):
+            if holds(ws, j, other[q]):
+                total += ws.off_diagonal[place[q]]
+    return total
 
 
 @inlined
 def tally_flips(ws, i, scratch):
-    """Link terms of the flips of i into its communities and those with an affinity to its neighbours', which are
-    marked; returns their number."""
+    """Bounds of the link terms of the flips of i into its communities and those with an affinity to its neighbours',
+    which are marked; returns their number."""
     start, held, member, counts, strength = ws.start, ws.held, ws.member, ws.counts, ws.strength
     mine, middle = scratch.mine, ws.middle[i]
     first, stop = start[i], start[i + 1]
@@ -136,19 +187,19 @@ def tally_flips(ws, i, scratch):
             continue
         a = exposure_factor(ws, i, p)
         x = a * pair_affinity(ws, j, scratch.out if p < middle else scratch.into)
-        mean = link_mean(counts, x)
+        per_mean = 1.0 / link_mean(counts, x)
         if ws.diagonal:
             for m in range(start[j], start[j] + held[j]):
                 k = member[m]
                 n_touched = touch(scratch, k, n_touched)
                 step = a * strength[k]
-                add_change(counts, ws.value[p], x, mean, -step if mine[k] else step, 1.0, k, scratch)
+                add_bound(counts, ws.value[p], x, per_mean, -step if mine[k] else step, 1.0, k, scratch)
         else:
             for q in range(take_steps(ws, j, p < middle, scratch)):
                 k = scratch.near[q]
                 n_touched = touch(scratch, k, n_touched)
                 step = a * scratch.step[k]
-                add_change(counts, ws.value[p], x, mean, -step if mine[k] else step, 1.0, k, scratch)
+                add_bound(counts, ws.value[p], x, per_mean, -step if mine[k] else step, 1.0, k, scratch)
                 scratch.step[k] = 0.0
     clear_row_effect(ws, i, scratch.out, scratch.into)
     tally_hidden(ws, i, scratch)
@@ -160,13 +211,14 @@ def tally_hidden(ws, i, scratch):
     """What hidden dyads give back of the pairs of each flip: sum of a over those inside, times (L z_j)_k off the
     diagonal."""
     start, held, member, seen, back = ws.start, ws.held, ws.member, scratch.seen, scratch.back
-    for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+    low = ws.hidden_start[i]
+    partners = n_hidden_partners(ws, i) if ws.diagonal else ws.hidden_start[i + 1] - low
+    for p in range(low, low + partners):
         j = ws.hidden_node[p]
         if ws.diagonal:
+            a = hidden_factors(ws, i, p, partners)
             for m in range(start[j], start[j] + held[j]):
-                k = member[m]
-                if seen[k]:
-                    back[k] += hidden_factor(ws, i, p)
+                back[member[m]] += a * seen[member[m]]
         else:
             for q in range(take_steps(ws, j, p < ws.hidden_middle[i], scratch)):
                 k = scratch.near[q]
@@ -219,6 +271,8 @@ def choose_flip(ws, i, n_touched, scratch):
     """The flip of z_ik with the largest gain among the communities that ``tally_flips`` marked: (k, gain), or (-1, 0).
 
     gain = sum_{j in N(i)} [h(x + d a s_j) - h(x)] + rest,   s_j = (L z_j)_k, d = +1 to join, -1 to leave
+
+    Only where the bound leaves hope the gain itself is worked out.
     """
     full = ws.start[i] + ws.held[i] == ws.start[i + 1]
     best, best_gain = -1, ENOUGH
@@ -226,9 +280,11 @@ def choose_flip(ws, i, n_touched, scratch):
         k = scratch.touched[m]
         inside = scratch.mine[k]
         if not (full and not inside):
-            value = links_gain(scratch, k) + flip_rest(ws, i, k, inside, scratch.back[k])
-            if value > best_gain:
-                best, best_gain = k, value
+            rest = flip_rest(ws, i, k, inside, scratch.back[k])
+            if links_bound(scratch, k) + rest > best_gain:
+                value = links_gain(ws, i, k, scratch) + rest
+                if value > best_gain:
+                    best, best_gain = k, value
     return best, best_gain
 
 
@@ -236,7 +292,8 @@ def choose_flip(ws, i, n_touched, scratch):
 def forget_flips(ws, i, n_touched, scratch):
     """Scratch space as it was before ``tally_flips``."""
     for m in range(n_touched):
-        scratch.seen[scratch.touched[m]] = False
+        k = scratch.touched[m]
+        scratch.seen[k], scratch.gain[k], scratch.product[k], scratch.back[k] = False, 0.0, 1.0, 0.0
     mark_row(ws, i, scratch.mine)
 
 
@@ -262,11 +319,11 @@ def flip_again(ws, i, flipped, scratch):
                 for m in range(start[j], start[j] + held[j]):
                     if mine[member[m]]:
                         u += strength[member[m]]
-                mean = link_mean(ws.counts, a * u)
+                per_mean = 1.0 / link_mean(ws.counts, a * u)
                 for m in range(start[j], start[j] + held[j]):
                     k = member[m]
                     step = -a * strength[k] if mine[k] else a * strength[k]
-                    add_change(ws.counts, ws.value[p], a * u, mean, step, sign, k, scratch)
+                    add_bound(ws.counts, ws.value[p], a * u, per_mean, step, sign, k, scratch)
         if sign < 0.0:
             mine[flipped] ^= True
 
@@ -319,15 +376,18 @@ def posterior_rows(ws, low, high, which, proba, ends):
     """P(z_ik = 1) given the rest, of the nodes low..high and the communities that a flip of theirs is tried for."""
     scratch, total = flip_scratch(ws), 0
     for i in range(low, high):
-        for m in range(tally_flips(ws, i, scratch)):
+        n_touched = tally_flips(ws, i, scratch)
+        for m in range(n_touched):
             k = scratch.touched[m]
-            scratch.seen[k] = False
             inside = scratch.mine[k]
-            value = links_gain(scratch, k) + flip_rest(ws, i, k, inside, scratch.back[k])
+            rest = flip_rest(ws, i, k, inside, scratch.back[k])
+            if not inside and links_bound(scratch, k) + rest < LEAST_ODDS:
+                continue
+            value = links_gain(ws, i, k, scratch) + rest
             p = 1.0 / (1.0 + math.exp(min(max(value if inside else -value, -CLIP), CLIP)))
             if p > FAINT:
                 which[total], proba[total] = k, p
                 total += 1
-        mark_row(ws, i, scratch.mine)
+        forget_flips(ws, i, n_touched, scratch)
         ends[i - low] = total
     return total

@@ -98,6 +98,27 @@ def hidden_factor(ws, i, p):
     return ws.receive[i] * ws.send[j]
 
 
+@bare
+def n_hidden_partners(ws, i):
+    """How many of the hidden entries of i have different nodes: half, where the same nodes are hidden both ways."""
+    low, middle, high = ws.hidden_start[i], ws.hidden_middle[i], ws.hidden_start[i + 1]
+    if middle - low != high - middle:
+        return high - low
+    same = True
+    for p in range(middle - low):
+        same &= ws.hidden_node[low + p] == ws.hidden_node[middle + p]
+    return middle - low if same else high - low
+
+
+@inlined
+def hidden_factors(ws, i, p, partners):
+    """a of hidden entry p in the row of i and, of a node that is hidden both ways, of the other entry too."""
+    j, low = ws.hidden_node[p], ws.hidden_start[i]
+    if low + partners < ws.hidden_start[i + 1]:
+        return ws.send[i] * ws.receive[j] + ws.receive[i] * ws.send[j]
+    return hidden_factor(ws, i, p)
+
+
 @inlined
 def is_symmetric(ws):
     """Whether rows and columns of L are the same."""

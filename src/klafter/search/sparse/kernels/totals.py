@@ -16,13 +16,14 @@ from klafter.search.sparse.kernels.links import (
     clear_row_effect,
     expected_count,
     exposure_factor,
-    hidden_factor,
+    hidden_factors,
     is_symmetric,
     link_mean,
     link_term,
     look_ahead,
     mark_row,
     may_link_own_kind,
+    n_hidden_partners,
     pair_affinity,
 )
 
@@ -37,14 +38,14 @@ def tally_pairs(ws, i, mine, totals):
         totals[1, ws.member[m]] += own
     if not ws.diagonal:
         tally_off_diagonal(ws, i, True, mine, ws.pair_weight * own, totals, 1)
-    for p in range(ws.hidden_start[i], ws.hidden_start[i + 1]):
+    low = ws.hidden_start[i]
+    partners = n_hidden_partners(ws, i) if ws.diagonal else ws.hidden_start[i + 1] - low
+    for p in range(low, low + partners):
         j = ws.hidden_node[p]
-        a = 0.5 * hidden_factor(ws, i, p)
+        a = 0.5 * hidden_factors(ws, i, p, partners)
         totals[2, last] += a
         for m in range(ws.start[j], ws.start[j] + ws.held[j]):
-            k = ws.member[m]
-            if mine[k]:
-                totals[2, k] += a
+            totals[2, ws.member[m]] += a * mine[ws.member[m]]
         if not ws.diagonal:
             tally_off_diagonal(ws, j, p < ws.hidden_middle[i], mine, a, totals, 2)
 
@@ -131,11 +132,13 @@ def tally_rows(ws, low, high, totals, sent, received, fitted):
                 as_target += share
             credit = 0.5 * share / u
             totals[0, last] += credit * background
-            for m in range(start[j], start[j] + held[j]):
-                k = member[m]
-                if mine[k]:
-                    totals[0, k] += credit * strength[k]
-            if not ws.diagonal:
+            if ws.diagonal:
+                for m in range(start[j], start[j] + held[j]):  # out_k is w_k, 0 where k is not mine: no branch
+                    totals[0, member[m]] += credit * out[member[m]]
+            else:
+                for m in range(start[j], start[j] + held[j]):
+                    k = member[m]
+                    totals[0, k] += credit * strength[k] * mine[k]
                 tally_off_diagonal(ws, j, p < middle, mine, credit, totals, 0)
         sent[i], received[i] = as_source, as_target
         clear_row_effect(ws, i, out, into)

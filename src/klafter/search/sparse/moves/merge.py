@@ -16,9 +16,13 @@ TOGETHER = 500  # communities whose overlaps with all others are counted at a ti
 
 def merges(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
     """Make one of two communities that overlap."""
-    inside = members_of(problem, state)
-    pairs = overlapping(problem, state, local)
-    return in_turns(problem, state, pairs, lambda state, pair: merge_proposal(problem, state, inside, pair, pool), pool)
+    inside, refused = members_of(problem, state), pool.refusals("merge")
+    pairs = refused.promising(memberships(problem, state), overlapping(problem, state, local))
+
+    def proposed(state: State, pair: tuple[int, int]) -> Exchange:
+        return merge_proposal(problem, state, inside, pair, pool)
+
+    return in_turns(problem, state, pairs, proposed, pool, refused)
 
 
 def merge_proposal(
@@ -36,11 +40,17 @@ def reassigns(problem: Problem, state: State, pool: ThreadPool, *, local: bool =
 
     A union of several communities explains too little to let its parts, once found, take all their members.
     """
-    inside, near = members_of(problem, state), overlapping_partners(problem, state, local)
-    groups = [(k, *others) for k, others in near.items()]
-    return in_turns(
-        problem, state, groups, lambda state, group: reassign_proposal(problem, state, inside, group, pool), pool
+    inside, near, refused = (
+        members_of(problem, state),
+        overlapping_partners(problem, state, local),
+        pool.refusals("reassign"),
     )
+    groups = refused.promising(memberships(problem, state), [(k, *others) for k, others in near.items()])
+
+    def proposed(state: State, group: tuple) -> Exchange:
+        return reassign_proposal(problem, state, inside, group, pool)
+
+    return in_turns(problem, state, groups, proposed, pool, refused)
 
 
 def reassign_proposal(problem: Problem, state: State, inside: Members, group: tuple, pool: ThreadPool) -> Exchange:
