@@ -1,7 +1,9 @@
 """Slow and obvious oracles of the samplers: exact posteriors by enumeration, simulators of prior and data, z-scores."""
 
+from functools import cache
 from itertools import product
-from types import SimpleNamespace
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,23 +18,48 @@ def dyads_of(hidden: np.ndarray, directed: bool) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n) for j in range(n) if (i != j if directed else i < j) and not hidden[i, j]]
 
 
-def small_graph(y: np.ndarray, hidden: np.ndarray, directed: bool):
+class SmallGraph(NamedTuple):
     """What samplers read of a Graph, made from dense arrays in microseconds; y is 0 where hidden."""
-    out, mask = _rows(y), _rows(hidden)
-    back, mask_back = (_rows(y.T), _rows(hidden.T)) if directed else (out, mask)
-    none = _rows(np.zeros_like(y))
-    which = np.zeros(0, np.int32)
-    return SimpleNamespace(
-        n_nodes=len(y),
-        directed=directed,
-        links=sparse.csr_array(y),
-        hidden=sparse.csr_array(hidden),
-        covariates={},
-        second_kind=None,
-        n_links=np.count_nonzero(y) // (1 if directed else 2),
-        n_dyads=len(dyads_of(hidden, directed)),
-        dyads=Dyads(len(y), directed, out, back, mask, mask_back, none, none, which, which),
-    )
+
+    y: np.ndarray
+    mask: np.ndarray
+    directed: bool
+    dyads: Dyads
+    covariates: MappingProxyType = MappingProxyType({})
+    second_kind: None = None
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.y)
+
+    @property
+    def links(self) -> sparse.csr_array:
+        return sparse.csr_array(self.y)
+
+    @property
+    def hidden(self) -> sparse.csr_array:
+        return sparse.csr_array(self.mask)
+
+    @property
+    def n_links(self) -> int:
+        return np.count_nonzero(self.y) // (1 if self.directed else 2)
+
+    @property
+    def n_dyads(self) -> int:
+        return len(dyads_of(self.mask, self.directed))
+
+
+def small_graph(y: np.ndarray, hidden: np.ndarray, directed: bool) -> SmallGraph:
+    n, out, mask = len(y), _rows(y), _mask(hidden.tobytes(), len(y))
+    back, mask_back = (_rows(y.T), _mask(hidden.T.tobytes(), n)) if directed else (out, mask)
+    none, which = _mask(bytes(n * n), n), np.zeros(0, np.int32)
+    return SmallGraph(y, hidden, directed, Dyads(n, directed, out, back, mask, mask_back, none, none, which, which))
+
+
+@cache
+def _mask(bits: bytes, n: int) -> Rows:
+    """Rows of a matrix of bool, which nobody writes to."""
+    return _rows(np.frombuffer(bits, bool).reshape(n, n))
 
 
 def _rows(matrix: np.ndarray) -> Rows:

@@ -19,8 +19,8 @@ SAMPLED = {"n_burn": 4, "n_draws": 6, "n_chains": 2, "random_state": 3}
 MODELS = {
     "dense": KLafter(n_init=3, n_smooth=5, random_state=1),
     "sparse": KLafter(link="exposure", n_init=3, random_state=1),
-    "counts": KLafter(family="poisson", n_init=2, n_smooth=4, random_state=1),
-    "gaussian": KLafter(family="gaussian", n_init=2, n_smooth=4, random_state=1),
+    "counts": KLafter(family="poisson", n_init=2, n_smooth=4, structure=0.0, random_state=1),
+    "gaussian": KLafter(family="gaussian", n_init=2, n_smooth=4, structure=0.0, random_state=1),
     "cv": KLafterCV([0.0, 1.0], cv=2, estimator=KLafter(n_init=2, n_smooth=2), random_state=0),
     "lfrm": LFRM(**SAMPLED),
     "irm": IRM(**SAMPLED),

@@ -55,7 +55,7 @@ def test_parts_add_up_to_the_log_odds_that_are_shown(model, directed):
     if directed and isinstance(model, EPM):
         pytest.skip("EPM is for undirected graphs")
     model.fit(network(directed=directed))
-    pairs = np.random.default_rng(0).permutation(np.argwhere(~np.eye(N, dtype=bool)))[:80]
+    pairs = np.random.default_rng(0).permutation(np.argwhere(~np.eye(N, dtype=bool)))[:40]
     shown = logit(np.clip(model.predict_proba(pairs), 1e-12, 1 - 1e-12))
     for (i, j), odds in zip(pairs.tolist(), shown):
         told = model.explain(i, j)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -47,8 +48,18 @@ def test_a_reproduction_that_is_killed_and_called_again_finds_the_same(tmp_path,
     assert found["tried"] == found["good"] == 3
 
 
-def test_it_goes_on_from_what_is_saved(tmp_path):
-    path = tmp_path / "torture.json"
-    torture("graph files", 2, path)
-    found = torture("graph files", 3, path)
-    assert found["tried"] == found["good"] == 3
+def test_it_goes_on_from_what_is_saved(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    program, path, asked = import_module("benchmarks.torture.__main__"), tmp_path / "torture.json", []
+
+    def run(module, first, last):
+        asked.append((first, last))
+        said = [{"at": number} for number in range(first, last)] + [{"memory": 1, "all": False}]
+        return subprocess.CompletedProcess([], 0), said + [{"number": 4, "error": "odd"}] * (first <= 4 < last)
+
+    monkeypatch.setattr(program, "run", run)
+    for count in (2, 8, 8):
+        program.in_batches("a part", program.Part("a module", count, 3), path, 0)
+    assert asked == [(0, 2), (2, 5), (5, 8)]
+    found = json.loads(path.read_text())["a part"]
+    assert (found["tried"], found["good"]) == (8, 7)

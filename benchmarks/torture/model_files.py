@@ -134,9 +134,9 @@ def run(first: int, last: int) -> None:
     """Ask changed models from one number to another."""
     predictions.fit_expert = Experts()
     good, path = seeds(), Path(tempfile.mkdtemp()) / "m.npz"
-    for arrays in good.values():  # what is whole answers everything
+    for number, arrays in enumerate(good.values()):  # what is whole answers everything
         np.savez(path, **arrays)
-        ask(path, 0)
+        ask(path, number)
     for number in range(first, last):
         rng, name = random.Random(number), list(good)[number % len(good)]
         path.write_bytes(changed_model(good[name], rng))

@@ -73,16 +73,28 @@ def assemble(
         return Graph(links, directed=directed, labels=labels, attributes=attributes, notes=notes)  # says what is wrong
     if not directed and not doubled:
         links = sparse.csr_array(links + links.T.tocsr())
+    return _trusted(links, directed=bool(directed), labels=labels, attributes=attributes or {}, notes=notes)
+
+
+def _trusted(
+    links: sparse.csr_array,
+    *,
+    directed: bool,
+    labels: Iterable[Any] | None,
+    attributes: Mapping[str, Iterable[Any]],
+    notes: tuple[str, ...],
+) -> Graph:
+    """The graph of links that are known to be right: finite, and in both orders where they have no direction."""
+    n = links.shape[0]
     links.sort_indices()
     if links.dtype == bool:
         links = sparse.csr_array((np.ones(links.nnz), links.indices, links.indptr), shape=links.shape)
-    columns = {str(k): checks.column(k, v, n) for k, v in (attributes or {}).items()}
     return Graph.trusted(
         links,
         sparse.csr_array((n, n), dtype=bool),
-        directed=bool(directed),
+        directed=directed,
         labels=None if labels is None else checks.label_array(labels, n),
-        attributes=MappingProxyType(columns),
+        attributes=MappingProxyType({str(k): checks.column(k, v, n) for k, v in attributes.items()}),
         covariates=MappingProxyType({}),
         notes=notes,
     )

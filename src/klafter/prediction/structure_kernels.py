@@ -1,8 +1,20 @@
 """Sums over the neighbourhoods of pairs, a first node at a time."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from klafter.jit.decorators import kernel
+
+
+class Walk(NamedTuple):
+    """A column of the kernel as far as it is known, what is left to push, and the nodes that wait or were reached."""
+
+    value: np.ndarray
+    left: np.ndarray
+    queued: np.ndarray
+    queue: np.ndarray
+    reached: np.ndarray
 
 
 @kernel
@@ -89,24 +101,23 @@ def push_walks(indptr, indices, alpha, rest, least, pairs, linked, order):
     to each, until nowhere more than least d_u is left.
     """
     n = len(indptr) - 1
-    value, left = np.zeros(n), np.zeros(n)
-    queued, queue, reached = np.zeros(n, np.bool_), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    walk = Walk(np.zeros(n), np.zeros(n), np.zeros(n, np.bool_), np.zeros(n, np.int64), np.zeros(n, np.int64))
     found, here, size = np.zeros(len(pairs)), -1, 0
     for t in order:
         i, j = pairs[t]
         if i != here or linked[t]:
-            for u in reached[:size]:
-                value[u] = left[u] = 0.0
-            other = j if linked[t] else -1
-            size = _push(indptr, indices, alpha, rest, least, i, other, value, left, queued, queue, reached)
+            for u in walk.reached[:size]:
+                walk.value[u] = walk.left[u] = 0.0
+            size = _push(indptr, indices, alpha, rest, least, i, j if linked[t] else -1, walk)
             here = -1 if linked[t] else i
-        found[t] = value[j]
+        found[t] = walk.value[j]
     return found
 
 
 @kernel
-def _push(indptr, indices, alpha, rest, least, i, other, value, left, queued, queue, reached):
-    """Fill ``value`` with column i; the link i - other is left out. How many nodes were reached."""
+def _push(indptr, indices, alpha, rest, least, i, other, walk):
+    """Fill the walk with column i; the link i - other is left out. How many nodes were reached."""
+    value, left, queued, queue, reached = walk
     n = len(value)
     head, tail, size = 0, 1, 1
     queue[0], queued[i], left[i], reached[0] = i, True, 1.0, i
