@@ -59,7 +59,29 @@ def two_mode(records: Mapping[str, Mapping]) -> list[str]:
     return [*lines, "", f"{', '.join(commands)}; code {codes(records, 'network')}."]
 
 
-def memory(records: Mapping[str, Mapping]) -> list[str]:
+def kind_pairs(records: Mapping[str, Mapping]) -> list[str]:
+    """AUC over possible pairs with the rule of kinds known and not known, and the paired difference."""
+    runs = [r for r in records.values() if "seed" in r]
+    if not runs:
+        return []
+    lines = head("nodes", "networks", "links", "AUC: rule known", "not known", "gain", "communities")
+    for n in sorted({r["nodes"] for r in runs}):
+        some = [r for r in runs if r["nodes"] == n]
+        mean = {k: float(np.mean([r[k] for r in some])) for k in some[0] if k != "code"}
+        gain = mean_and_error([r["rule: AUC"] - r["no rule: AUC"] for r in some], 4)
+        auc = f"{mean['rule: AUC']:.3f}", f"{mean['no rule: AUC']:.3f}"
+        counts = f"{mean['rule: communities']:.1f} / {mean['no rule: communities']:.1f}"
+        lines.append(line(str(n), str(len(some)), f"{mean['links']:,.0f}", *auc, gain, counts))
+    seeds = min(sum(r["nodes"] == n for r in runs) for n in {r["nodes"] for r in runs})
+    return [*lines, "", f"`python benchmarks/kind_pairs.py --seeds {seeds}`; code {codes(records, 'seed')}."]
+
+
+def kind_memory(records: Mapping[str, Mapping]) -> list[str]:
+    """What a fit of a network of three kinds takes beyond the graph."""
+    return memory(records, 3, "kind_pairs")
+
+
+def memory(records: Mapping[str, Mapping], n_kinds: int = 2, script: str = "two_mode") -> list[str]:
     """What a fit of a two-mode network takes beyond the graph."""
     rows = sorted((r for r in records.values() if "bytes a link" in r), key=lambda r: r["nodes"])
     if not rows:
@@ -68,10 +90,10 @@ def memory(records: Mapping[str, Mapping]) -> list[str]:
     for r in rows:
         more = f"{r['megabytes at most'] - r['megabytes before']:.0f}"
         counts = f"{r['bytes a link']:.0f}", f"{r['communities']:,}", f"{r['cpu seconds']:.0f}"
-        lines.append(line(f"{r['nodes'] // 2:,}", f"{r['links']:,}", more, *counts))
+        lines.append(line(f"{r['nodes'] // n_kinds:,}", f"{r['links']:,}", more, *counts))
     first, last = rows[0], rows[-1]
     grown = (last["megabytes at most"] - first["megabytes at most"]) * 2**20 / (last["links"] - first["links"])
-    command = "`python benchmarks/two_mode.py --memory NODES`"
+    command = f"`python benchmarks/{script}.py --memory NODES`"
     told = f"From the first line to the last the peak grows by {grown:.0f} bytes a link."
     return [*lines, "", f"{told} {command}, code {rows[-1]['code']}."]
 
@@ -79,18 +101,21 @@ def memory(records: Mapping[str, Mapping]) -> list[str]:
 def place(saved: Mapping[str, Mapping]) -> list[str]:
     """AUC of placements beside that of full fits, and what one placement costs."""
     networks = {name.removesuffix(".tsv"): r for name, r in saved.items() if name != "timing"}
-    titles = ("network", "nodes", "placed", "AUC placed", "AUC of a full fit", "a full fit gains", "with the expert")
-    lines = head(*titles, "log loss placed, full fit", "milliseconds a placement")
+    titles = ("network", "nodes", "placed", "AUC placed", "AUC of a full fit", "a full fit gains")
+    more = ("with the expert: placed", "full fit", "log loss placed, full fit", "with the expert")
+    lines = head(*titles, *more, "milliseconds a placement", "with the expert")
     for name, r in networks.items():
         gain = f"{r['refit'] - r['place']:+.3f} ± {r['error']:.3f}"
         auc = f"{r['place']:.3f}", f"{r['refit']:.3f}"
         sizes = f"{r['nodes']:.0f}", f"{r['newcomers']:.0f}"
         loss = f"{r['place log loss']:.4f}, {r['refit log loss']:.4f}"
-        expert = f"{r['refit with expert']:.3f}"
-        lines.append(line(name, *sizes, *auc, gain, expert, loss, f"{1000 * r['seconds']:.1f}"))
-    time = saved["timing"]
-    told = f"One among {time['nodes']:,} nodes takes {1000 * time['seconds']:.1f} ms, the first of a model, which"
-    lines += ["", f"{told} sums over the network once, {time['first_seconds']:.2f} s."]
+        expert = f"{r['place with expert']:.3f}", f"{r['refit with expert']:.3f}"
+        expert_loss = f"{r['place with expert log loss']:.4f}, {r['refit with expert log loss']:.4f}"
+        time = f"{1000 * r['seconds']:.1f}", f"{1000 * r['seconds with expert']:.0f}"
+        lines.append(line(name, *sizes, *auc, gain, *expert, loss, expert_loss, *time))
+    large = saved["timing"]
+    told = f"One among {large['nodes']:,} nodes takes {1000 * large['seconds']:.1f} ms, the first of a model, which"
+    lines += ["", f"{told} sums over the network once, {large['first_seconds']:.2f} s."]
     seeds = min(r["seeds"] for r in networks.values())
     command = f"`python benchmarks/place.py FILE... --seeds {seeds} --timing`"
     return [*lines, "", f"{command}, means over {seeds} seeds, code {codes(saved)}."]

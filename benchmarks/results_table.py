@@ -446,6 +446,8 @@ def records(make):
 TABLES = {
     "two_mode": of("two_mode.json")(records(node_tables.two_mode)),
     "two_mode_memory": of("two_mode.json")(records(node_tables.memory)),
+    "kind_pairs": of("kind_pairs.json")(records(node_tables.kind_pairs)),
+    "kind_memory": of("kind_pairs.json")(records(node_tables.kind_memory)),
     "place": of("place.json")(node_tables.place),
     "attributes": of("attributes.json")(node_tables.attributes),
     "planted_attributes": of("attributes.json")(node_tables.planted_attributes),

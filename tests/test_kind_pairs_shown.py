@@ -1,6 +1,8 @@
 """Kinds and rules in files, other libraries, placements, the screen and the page."""
 
 import json
+import re
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -14,6 +16,7 @@ from klafter.cli.app import app
 from klafter.graph import write_graph
 from klafter.report.facts import gather
 
+ROOT = Path(__file__).parents[1]
 LINKS = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
 KINDS = ["person", "paper", "paper", "person"]
 SHORT = {"n_draws": 20, "n_burn": 10, "n_chains": 1, "random_state": 0, "structure": 0}
@@ -186,3 +189,14 @@ def test_tables_and_the_page_count_possible_pairs(rule, tmp_path):
     assert model.to_frame()["kind"].tolist() == graph.kinds.tolist()
     kl.report(model, tmp_path / "page.html")
     assert graph.count_nodes() in facts.words[0]
+
+
+def test_the_page_of_kinds_does_what_it_says(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "two_mode.md").read_text(encoding="utf-8"), re.S)
+    known = {}
+    for block in blocks:
+        exec(compile(block, "two_mode.md", "exec"), known)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "Graph(18 woman and 14 event nodes, 89 links, two-mode)"
+    assert said[-4:-1] == ["Graph(3 person, 3 paper and 1 venue nodes, 7 links, undirected)", "15", "[0. 0.]"]
+    assert {name for name, _ in known["model"].place(["p3"], kind="person").top_links(5)} == {"p1", "p2"}

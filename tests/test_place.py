@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import expit, softmax
+from scipy.special import expit, logit, softmax
 from sklearn.base import clone
 
 import klafter as kl
@@ -14,6 +14,7 @@ from klafter.core.families import FAMILIES, loss
 from klafter.datasets import make_overlapping
 from klafter.graph import Graph
 from klafter.models import EPM, IRM, LFRM, MMSB, KLafter
+from klafter.prediction.features import Neighbourhoods
 from klafter.prediction.place_kernels import Dyads, Others, place_row
 from klafter.prediction.place_rows import Row, alternatives
 
@@ -231,7 +232,7 @@ def test_rows_that_are_averaged_have_their_posterior_probabilities(seed):
 
 @pytest.mark.parametrize("name", ["dense", "counts", "LFRM"])
 def test_a_probability_averages_over_draws_and_memberships_one_flip_away(name):
-    model = clone(MODELS[name]).fit(planted())
+    model = clone(MODELS[name]).set_params(structure=0.0).fit(planted())
     placed, wanted = model.place([33], [1, 2, 40]), np.zeros(N)
     for draw, row in placed.draws:
         likeliest, z = np.round(row.u), draw.memberships.toarray()
@@ -246,6 +247,41 @@ def test_a_probability_averages_over_draws_and_memberships_one_flip_away(name):
     assert placed.predict_proba() == pytest.approx(wanted)
     assert placed.predict_proba([5, 31]) == pytest.approx(wanted[[5, 31]])
     assert placed.log_likelihood([5, 31], [0, 0]) == pytest.approx(np.log(1 - wanted[[5, 31]]))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("structure", ["auto", 0.5])
+def test_the_expert_sees_the_newcomer_in_the_network(directed, structure, monkeypatch):
+    """As if it had been fitted there: the trees of the model, and features of the network with a node more."""
+    graph = planted(directed)
+    model = clone(MODELS["LFRM"]).set_params(structure=structure).fit(graph)
+    links, by = [33, 35, 41], [40, 50] if directed else []
+    placed = model.place(links, [1, 2], linked_by=by or None)
+    whole = np.zeros((N + 1, N + 1))
+    whole[:N, :N], whole[N, links], whole[by, N] = graph.links.toarray(), 1.0, 1.0
+    whole = whole if directed else np.maximum(whole, whole.T)
+    grown = Graph(whole, directed=directed)
+    for incoming in (False, True)[: 1 + directed]:
+        p = placed.predict_proba(incoming=incoming)
+        monkeypatch.setattr(model, "structure", 0.0)
+        own = placed.predict_proba(incoming=incoming)
+        monkeypatch.setattr(model, "structure", structure)
+        ends = np.full(N, N), np.arange(N)
+        pairs = np.column_stack(ends[::-1] if incoming else ends)
+        model.predict_proba([(0, 1)])
+        expert = model._expert.amid(sparse.csr_array(whole))
+        assert np.allclose(expert.near.features(pairs), Neighbourhoods(grown.links, directed=directed).features(pairs))
+        blend = expert.mean(pairs, 0.5) if structure == 0.5 else expert.blend(pairs, model._weights)
+        assert p == pytest.approx(expit(blend.log_odds(logit(own))))
+        assert not np.allclose(p, own)
+
+
+def test_the_expert_says_nothing_of_strangers_nor_in_large_networks(monkeypatch):
+    model = clone(MODELS["dense"]).fit(planted())
+    own = clone(MODELS["dense"]).set_params(structure=0.0).fit(planted())
+    assert model.place([], [1, 2]).predict_proba() == pytest.approx(own.place([], [1, 2]).predict_proba())
+    monkeypatch.setattr("klafter.models.interop.placement.MOST_NODES", 50)
+    assert model.place([33, 35]).predict_proba() == pytest.approx(own.place([33, 35]).predict_proba())
 
 
 def test_a_newcomer_of_whom_nothing_is_known_may_be_a_member():

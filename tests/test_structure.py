@@ -121,10 +121,9 @@ def test_what_draws_say_without_a_pair_is_what_a_posterior_without_it_says():
     """Links of one rate, uniform prior: without one the posterior is Beta(s, f + 1), of mean s / (s + f + 1)."""
     rng, s, f = np.random.default_rng(0), 6, 14
     rates = rng.beta(s + 1, f + 1, 40_000)
-    links = sparse.csr_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
     model = SimpleNamespace(
         _prediction_draws=lambda: rates, _response=lambda: RESPONSES["probability"], precision_=1.0,
-        graph_=SimpleNamespace(links=links, hidden=sparse.csr_array((3, 3), dtype=bool), directed=False),
+        graph_=Graph(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])),
         _predictors=lambda pairs: (np.full(len(pairs), p) for p in rates),
     )  # fmt: skip
     said = left_out_log_odds(model, np.array([[0, 1], [0, 2]]), np.array([1.0, 0.0]))

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp
+from scipy import sparse
+from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from klafter.core.draws import Draw
@@ -18,7 +19,7 @@ from klafter.models.interop.exports import Exports, links_frame
 from klafter.models.interop.placement import are_rows_of_nodes, score_newcomers
 from klafter.models.results.levels import Packed
 from klafter.prediction.ranking import best_pairs, near_of
-from klafter.prediction.structure import STEADY, Blend, Expert, Weights, fit_expert
+from klafter.prediction.structure import STEADY, Blend, Expert, Weights, blended, fit_expert
 
 if TYPE_CHECKING:
     import pandas
@@ -123,29 +124,34 @@ class Predictions(Exports):
 
     def _with_structure(self, p: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """The probabilities shown, from the model's own and the structural expert."""
-        blend = self._blend(pairs)
-        return p if blend is None else np.asarray(expit(blend.log_odds(logit(np.clip(p, 1e-12, 1 - 1e-12)))))
+        return blended(p, self._blend(pairs))
 
-    def _blend(self, pairs: np.ndarray) -> Blend | None:
-        """How model and structural expert make log odds, if the expert is asked and has links to learn from."""
+    def _blend(self, pairs: np.ndarray, links: sparse.csr_array | None = None) -> Blend | None:
+        """How model and structural expert make log odds, if the expert is asked and has links to learn from.
+
+        With ``links`` pairs are those of another network, about which the expert says what it learned in this one.
+        """
         if self.structure == 0 or not len(pairs):
             return None
         if self._expert is None:
             self._expert = fit_expert(self.graph_, np.random.default_rng(0))
         if self._expert is None:
             return None
-        if self.structure != "auto":
-            return self._expert.mean(pairs, self.structure)
-        if self._weights is None and hasattr(self, "blend_weights_"):
-            self._weights = self._expert.beside(Weights(*self.blend_weights_.tolist()))
-        if self._weights is None:
-            from klafter.prediction.left_out import left_out_log_odds
+        if self.structure == "auto" and self._weights is None:
+            self._weights = self._blend_weights(self._expert)
+        expert = self._expert if links is None else self._expert.amid(links)
+        if self.structure != "auto" or self._weights is None:
+            return expert.mean(pairs, STEADY if self.structure == "auto" else self.structure)
+        return expert.blend(pairs, self._weights)
 
-            own = left_out_log_odds(self, self._expert.sample.pairs, self._expert.sample.linked)
-            if own is None:
-                return self._expert.mean(pairs, STEADY)
-            self._weights = self._expert.combine(own)
-        return self._expert.blend(pairs, self._weights)
+    def _blend_weights(self, expert: Expert) -> tuple[Weights, Weights] | None:
+        """Those found on folds, or on visible pairs; None where draws are too few to tell."""
+        if hasattr(self, "blend_weights_"):
+            return expert.beside(Weights(*self.blend_weights_.tolist()))
+        from klafter.prediction.left_out import left_out_log_odds
+
+        own = left_out_log_odds(self, expert.sample.pairs, expert.sample.linked)
+        return None if own is None else expert.combine(own)
 
     def predict(self, pairs: Any) -> np.ndarray:
         """Expected link value of each pair: the probability for 0/1 links, else the mean count or weight.

@@ -7,9 +7,11 @@ together, and the mean of their log odds says what they think of other pairs.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 from scipy.special import logit
 
 from klafter.graph import Graph
@@ -33,6 +35,12 @@ class PartsExpert:
         self.topology = Topology(graph.links, directed=graph.directed)
         self.trees = Trees(self.own, linked, TREES)
         self.line = fit_regression(self.own, linked, SHRINK)
+
+    def amid(self, links: sparse.csr_array) -> PartsExpert:
+        """The same learners, whose pairs are now those of another network."""
+        other = copy(self)
+        other.topology = Topology(links, directed=self.topology.near.directed)
+        return other
 
     @cached_property
     def left_out(self) -> np.ndarray:

@@ -16,12 +16,13 @@ where a node that has lost its link had it; how many have lost one the hidden dy
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from klafter.graph import Graph
 from klafter.graph.units import distinct, random_ends
@@ -67,6 +68,11 @@ class Blend(NamedTuple):
         return self.model * own + self.offset + self.neighbourhood
 
 
+def blended(p: np.ndarray, blend: Blend | None) -> np.ndarray:
+    """The probabilities shown, from those of a model and what a blend makes of them; None leaves them."""
+    return p if blend is None else np.asarray(expit(blend.log_odds(logit(np.clip(p, 1e-12, 1 - 1e-12)))))
+
+
 class Expert:
     """What learned from the visible pairs of a graph: the mean of two experts, beyond MOST_NODES the first alone."""
 
@@ -78,6 +84,13 @@ class Expert:
         few = graph.n_nodes <= MOST_NODES
         self.parts = PartsExpert(graph, sample.pairs, sample.linked) if few else None
         self.lost = share_lost(graph, self.near.degree)
+
+    def amid(self, links: sparse.csr_array) -> Expert:
+        """The same expert, whose pairs are now those of another network, such as one with a node more."""
+        other = copy(self)
+        other.near = Neighbourhoods(links, directed=self.near.directed)
+        other.parts = None if self.parts is None else self.parts.amid(links)
+        return other
 
     @cached_property
     def left_out(self) -> np.ndarray:

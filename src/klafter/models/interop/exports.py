@@ -194,8 +194,9 @@ class Exports(MembershipTransformer):
         Returns
         -------
         Placement
-            With ``memberships``, ``probabilities``, names of ``communities``, ``predict_proba`` and ``top_links``. The
-            model's own prediction: the structural expert, which learns from the network, has no part in it.
+            With ``memberships``, ``probabilities``, names of ``communities``, ``predict_proba`` and ``top_links``. Up
+            to 2,000 nodes the structural expert looks at the newcomer's surroundings too, if it has links;
+            ``structure=0`` leaves it out, and ``log_likelihood`` is the model's own.
 
         Examples
         --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +28,11 @@ from klafter.prediction.place_rows import (
     linear_row,
     shares,
 )
+from klafter.prediction.structure import blended
 
 MOST_DRAWS = 60  # that a placement averages
 LEAST = 1e-12  # probability of a 0/1 link value, where its logarithm is taken
+MOST_NODES = 2_000  # up to which the structural expert looks around a newcomer; of 20,000 that takes five seconds
 SHOWN = 3  # communities in the representation of a placement
 OTHERS = "others"  # all nodes but those that are linked
 
@@ -39,6 +42,33 @@ class Partners(NamedTuple):
 
     outgoing: np.ndarray  # from the newcomer to the node
     incoming: np.ndarray
+
+
+class Surroundings:
+    """The network with the newcomer, its last node, and its links: what the structural expert looks at."""
+
+    def __init__(self, graph: Graph, out: np.ndarray, back: np.ndarray):
+        self.graph, self.out, self.back = graph, out, back
+
+    @cached_property
+    def links(self) -> sparse.csr_array:
+        """(n + 1, n + 1), 1 for each link."""
+        n = self.graph.n_nodes
+        known, new = sparse.coo_array(self.graph.links), len(self.out) + len(self.back)
+        row = np.concatenate([known.row, np.full(len(self.out), n), self.back])
+        col = np.concatenate([known.col, self.out, np.full(len(self.back), n)])
+        return sparse.csr_array((np.ones(known.nnz + new), (row, col)), shape=(n + 1, n + 1))
+
+    def with_structure(self, model: Any, p: np.ndarray, rows: np.ndarray, incoming: bool) -> np.ndarray:
+        """Probabilities of links with some nodes, with what the structural expert says of them.
+
+        Nothing is said of a newcomer without links, nor beyond MOST_NODES nodes, where looking around takes long.
+        """
+        n = self.graph.n_nodes
+        if n > MOST_NODES or not len(self.out) + len(self.back) or model.structure == 0:
+            return p
+        ends = np.full(len(rows), n), rows
+        return blended(p, model._blend(np.column_stack(ends[::-1] if incoming else ends), self.links))
 
 
 class Placement(NamedTuple):
@@ -62,6 +92,7 @@ class Placement(NamedTuple):
     model: Any
     known: np.ndarray  # rows of nodes whose dyads with it were given
     columns: np.ndarray  # (p, n): what attributes say of its dyads
+    surroundings: Surroundings
     possible: Partners | None = None  # where there are kinds of nodes
 
     def __repr__(self) -> str:
@@ -91,7 +122,8 @@ class Placement(NamedTuple):
             x = (x + explained(draw, self.columns))[:, rows]
             total += weights @ response.probability(x, self.model.precision_)
         possible = self.possible and (self.possible.incoming if incoming else self.possible.outgoing)
-        return total / len(self.draws) * (1.0 if possible is None else possible[rows])
+        p = self.surroundings.with_structure(self.model, total / len(self.draws), rows, incoming)
+        return p * (1.0 if possible is None else possible[rows])
 
     def log_likelihood(self, nodes: Any, values: Any) -> np.ndarray:
         """Log of the probability, or density, of link values; of 0/1 links no less than that of 1e-12, as in ``score``.
@@ -175,7 +207,8 @@ def place(
     proba, threshold = _membership_proba(model, row(model.point_).u)
     held = (proba >= threshold).astype(np.int8)
     names = [model.community_names_[k] for k in np.flatnonzero(held)]
-    return Placement(held, proba, names, draws, model, known, columns, partners)
+    around = Surroundings(graph, out.nodes, back.nodes if graph.directed else out.nodes)
+    return Placement(held, proba, names, draws, model, known, columns, around, partners)
 
 
 def _columns(model: Any, attributes: Mapping[str, Any]) -> np.ndarray:
