@@ -81,7 +81,7 @@ SETS = {  # of each group of settings: networks, how they are fitted, and seeds
 }
 FOR_LARGE = {  # settings that none of these networks is large enough for, or that only online fits and values have
     "effort.dense_limit", "effort.choice_from", "effort.hundreds", "effort.sparse_restarts", "effort.several_limit",
-    "effort.kept_nodes", "restart.fewest_partitions", "restart.rebuild_nodes", "restart.binary_steps", "sparse.hub",
+    "effort.kept_nodes", "restart.rebuild_nodes", "restart.binary_steps", "sparse.hub",
     "sparse.changed_ends", "sparse.large", "sparse.uneven", "sparse.merge_all", "sparse.merge_from",
     "sparse.regrow_limit", "off_diagonal.entries", "off_diagonal.fewest_rounds",
 }  # fmt: skip

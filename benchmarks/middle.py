@@ -34,6 +34,7 @@ from klafter.graph.splits import Held
 from klafter.search.config import VARIABLE
 
 NONLINKS = 12_000
+UNDIRECTED = "_undirected"  # at the end of a name: links without their direction
 RUNS = Path(__file__).parent / "results" / "middle.json"
 PLANTED = {"planted 500, degree 40": (500, 40.0), "planted 1,000, degree 40": (1000, 40.0)}
 PLANTED["planted 1,000, degree 10"] = (1000, 10.0)
@@ -44,7 +45,10 @@ CORPUS = ("545_58866954a411221d0e7c6780", "41_email_network_uni_r_v_spain_email_
 def read(name: str) -> Graph:
     if name in CORPUS:
         return corpus.read(name)
-    return kl.read_graph(Path(os.environ["KLAFTER_DATA"]) / "networks" / f"{name}.tsv").binarize()
+    graph = kl.read_graph(
+        Path(os.environ["KLAFTER_DATA"]) / "networks" / f"{name.removesuffix(UNDIRECTED)}.tsv"
+    ).binarize()
+    return graph.symmetrize() if name.endswith(UNDIRECTED) else graph
 
 
 def fit(graph: Graph, seed: int) -> tuple[kl.KLafter, dict]:

@@ -9,6 +9,7 @@ from klafter.core.families import FAMILIES
 from klafter.core.problem import make_priors, make_problem
 from klafter.datasets import make_lfrm
 from klafter.models import KLafter
+from klafter.sampling.smoothing import smooth
 from klafter.search import choose_link, restart, starts
 from klafter.search.config import SEARCH, changed
 from klafter.search.dense import engine as dense
@@ -48,11 +49,26 @@ def test_fewer_nodes_begin_with_none(problem):
     assert len(restart.first_state(problem, RECIPE, task(), np.random.default_rng(0)).z) == 0
 
 
-def test_a_start_that_is_given_is_kept(problem, many):
+def test_a_start_that_is_given_is_kept_with_a_partition_beside_it(problem, many):
     given = dense.init(problem, np.random.default_rng(0))
     state = restart.first_state(problem, RECIPE, task(state=given), np.random.default_rng(0))
     assert len(state.z) == 0
+    assert restart.n_partitions(problem, RECIPE, task(state=given)) == 1
+
+
+def test_of_fewer_nodes_it_is_all_there_is(problem):
+    given = dense.init(problem, np.random.default_rng(0))
     assert restart.n_partitions(problem, RECIPE, task(state=given)) == 0
+
+
+@pytest.mark.parametrize(("dozens", "chains"), [(100, 1), (10, 2)])
+def test_a_restart_has_chains_with_sociality_and_without_beyond_dozens(problem, monkeypatch, dozens, chains):
+    monkeypatch.setattr(restart, "SEARCH", changed(SEARCH, {"effort.dozens": dozens}))
+    recipe = RECIPE._replace(n_smooth=6)
+    outcome = restart.restart(problem, recipe, task(), lambda progress: False, None, smooth)
+    assert len(outcome.draws) == 5 * chains
+    assert outcome.draws[0].sender.any()
+    assert outcome.draws[-1].sender.any() == (chains == 1)
 
 
 def test_partitions_of_many_nodes_are_finer(problem, monkeypatch):

@@ -62,20 +62,27 @@ def number_price(n, n_communities, memberships):
 def membership_price(ws, i, k):
     """Rise of the price when i holds k instead of not."""
     held = np.int64(ws.z[k, i])
+    price = ws.priors.temperature * np.log(membership_odds(ws, i, k))
+    if ws.size[k] > held:
+        return price
+    price += ws.priors.penalty
+    if ws.counts:
+        before, total = ws.held_total[1] - held, ws.held_total[0] - held
+        price += ws.priors.temperature * (number_price(ws.n, before + 1, total + 1) - number_price(ws.n, before, total))
+    return price
+
+
+@bare
+def membership_odds(ws, i, k):
+    """The price of a membership of i in k is T times the logarithm of this, where others hold k."""
+    held = np.int64(ws.z[k, i])
     others = ws.size[k] - held
     if not ws.counts:
-        if others > 0:
-            return ws.priors.temperature * np.log((ws.n - others) / others)
-        return ws.priors.penalty + ws.priors.temperature * np.log(ws.n)
+        return (ws.n - others) / others if others > 0 else 1.0 * ws.n
     m, total, alive = ws.n_held[i] - held, ws.held_total[0] - held, ws.held_total[1]
     as_many, one_more = ws.n_holding[m] + held, ws.n_holding[m + 1] - held
     odds = as_many / ((one_more + 1.0) * (others + 1.0) * (m + 1.0))
-    if others > 0:
-        odds *= (total + 1.0) * total / (total - alive + 1.0)
-        return ws.priors.temperature * np.log(odds)
-    before = alive - held
-    number = number_price(ws.n, before + 1, total + 1) - number_price(ws.n, before, total)
-    return ws.priors.penalty + ws.priors.temperature * (np.log(odds) + number)
+    return odds * ((total + 1.0) * total / (total - alive + 1.0)) if others > 0 else odds
 
 
 @bare

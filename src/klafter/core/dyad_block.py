@@ -59,6 +59,12 @@ def copy(target, source):
 
 
 @inlined
+def copy_some(target, source, which):
+    for u in range(which.size):
+        target[u] = source[which[u]]
+
+
+@inlined
 def take(law, block, s, j, c, line, size):
     """Add one dyad to the line; returns the line's new size. A Bernoulli dyad that was not observed has e = 0."""
     if law.logistic:
@@ -77,7 +83,10 @@ def gather_block(ws, members, block, incoming, k, m, line):
     size = 0
     for s in range(n_rows):
         i = members[k, s]
-        if directed or not z[m, i]:
+        if law.logistic and (directed or not z[m, i]):
+            copy_some(line.e[size : size + n_columns], block.e[s], members[m, :n_columns])
+            size += n_columns
+        elif directed or not z[m, i]:
             for u in range(n_columns):
                 size = take(law, block, s, members[m, u], 1.0, line, size)
         else:

@@ -8,7 +8,7 @@ import numpy as np
 from klafter.core.workspace import SAFE
 from klafter.jit.decorators import bare, inlined
 
-BLOCK = 256  # factors of 1 + e^x multiplied before one logarithm is taken
+BLOCK = 512  # factors of 1 + e^x multiplied before one logarithm is taken
 HUGE = 1e150  # two products below it do not overflow together
 
 

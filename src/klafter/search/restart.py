@@ -39,17 +39,28 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
             break
         best = min(best, run(problem, covering_state(problem, recipe, rng), best.score), key=by_score)
     rich, few = best.state, not is_of_many(problem)
+    fewest = few and problem.dyads.n <= SEARCH.effort.dozens
     if (few or smooth) and recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
         if few:
             best = min(best, run(best.problem, prune(best.problem, recipe, rich), best.score), key=by_score)
-    # where communities explain the degrees sociality only adds noise; the average of both predicts better
-    no_sociality = bool(task.run % 2) and problem.has_sociality
-    posterior, state = without_sociality(best.problem, rich) if no_sociality else (best.problem, rich)
-    draws = smooth(posterior._replace(counts=False), state, recipe, rng, descent.report, stop) if smooth else []
-    if draws and few and not no_sociality and recipe.n_communities is None and not descent.stopped():
-        best = min(best, run(best.problem, prune(best.problem, recipe, draws[-1]), best.score), key=by_score)
-    return best._replace(draws=draws)
+    chains = chain_starts(best.problem, rich)
+    if fewest:  # small networks can afford a descent for every chain
+        chains = [chains[task.run % len(chains)]]
+    draws = [smooth(*start, recipe, rng, descent.report, stop) for start in chains] if smooth else []
+    social = draws and draws[0] and chains[0][0].has_sociality == problem.has_sociality
+    if social and fewest and recipe.n_communities is None and not descent.stopped():
+        best = min(best, run(best.problem, prune(best.problem, recipe, draws[0][-1]), best.score), key=by_score)
+    return best._replace(draws=[state for some in draws for state in some])
+
+
+def chain_starts(problem: Problem, state: State) -> list[tuple[Problem, State]]:
+    """Where sweeps begin: at the state, with sociality and without.
+
+    Where communities explain the degrees sociality only adds noise; the average of both predicts better.
+    """
+    problem = problem._replace(counts=False)
+    return [(problem, state)] + [without_sociality(problem, state)] * int(problem.has_sociality)
 
 
 def quick_draws(
@@ -61,11 +72,11 @@ def quick_draws(
     """
     descent = Descent(recipe, task, callback, stop)
     best = descent.run(problem, first_state(problem, recipe, task, descent.rng))
-    posterior, rich = best.problem._replace(counts=False), best.state
+    rich = best.state
     if recipe.n_communities is None and not descent.stopped():
-        rich = enrich(posterior, rich, recipe, descent.rng, stop)
-    starts = [(posterior, rich)] + [without_sociality(posterior, rich)] * int(problem.has_sociality)
-    draws = [smooth(*start, recipe, descent.rng, descent.report, stop) for start in starts]
+        rich = enrich(best.problem._replace(counts=False), rich, recipe, descent.rng, stop)
+    chains = chain_starts(best.problem, rich)
+    draws = [smooth(*start, recipe, descent.rng, descent.report, stop) for start in chains]
     return best.problem, [state for some in draws for state in some]
 
 
@@ -98,21 +109,23 @@ def rebuilt(recipe: Recipe, callback, pair: tuple[Task, Outcome], stop) -> Outco
 def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:
     """Descents from covers of everyone, more on small networks, where they cost little and often end high.
 
-    Every second restart is there for predictions, and makes none.
+    Every second restart is there for predictions, and makes none. Of many nodes the first restart has one beside the
+    state it is given: from a cover of the sparse engine descents end high.
     """
-    if not may_cover(problem, recipe, task) or task.run % 2:
+    if not may_cover(problem, recipe):
         return 0
-    settings = SEARCH.restart
-    return max(settings.fewest_partitions, min(settings.most_partitions, settings.partition_nodes // problem.dyads.n))
+    if task.state is not None:
+        return int(is_of_many(problem))
+    return 0 if task.run % 2 else min(SEARCH.restart.most_partitions, SEARCH.restart.partition_nodes // problem.dyads.n)
 
 
-def may_cover(problem: Problem, recipe: Recipe, task: Task) -> bool:
-    """Whether partitions are of use: nowhere else to begin, and a price.
+def may_cover(problem: Problem, recipe: Recipe) -> bool:
+    """Whether partitions are of use: a price.
 
     Where nothing has one, communities would go on being born from there until they explain every link.
     """
     free = problem.priors.temperature == 0.0 and problem.priors.penalty <= 0.0
-    return not free and task.state is None and recipe.n_communities is None
+    return not free and recipe.n_communities is None
 
 
 def enrich(problem: Problem, state: State, recipe: Recipe, rng, stop) -> State:
@@ -171,7 +184,7 @@ def first_state(problem: Problem, recipe: Recipe, task: Task, rng) -> State:
     """
     if task.state is not None:
         return copy_state(task.state)
-    if is_of_many(problem) and may_cover(problem, recipe, task):
+    if is_of_many(problem) and may_cover(problem, recipe):
         return covering_state(problem, recipe, rng)
     size = recipe.n_communities
     if size is None:

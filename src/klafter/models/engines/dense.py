@@ -95,7 +95,7 @@ class DenseFit(LinkChoice):
                 self._rebuild(
                     tasks,
                     outcomes,
-                    run.seeds.spawn(SEARCH.effort.finalists),
+                    run.seeds.spawn(by_size(graph.n_nodes, SEARCH.effort.finalists)),
                     partial(rebuilt, recipe, run.callback),
                     run.client,
                     stop,

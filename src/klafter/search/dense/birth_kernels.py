@@ -167,7 +167,7 @@ def next_birth(ws, seeds, first, k, bipartite_every, sweeps, failed, residuals):
     Returns its number (that of all seeds where there is none), gain and evidence, and how many births were proposed.
     Every so many seeds one need not link inside; ``failed`` are the links at which births of either kind failed.
     """
-    n_proposed = 0
+    n_proposed, max_effect = 0, ws.max_effect.copy()
     for t in range(first, seeds.size):
         assortative = (t + 1) % bipartite_every != 0
         noted = failed[1] if assortative else failed[0]
@@ -177,6 +177,8 @@ def next_birth(ws, seeds, first, k, bipartite_every, sweeps, failed, residuals):
             if gain > evidence:
                 return t, gain, evidence, n_proposed
             clear(ws, k)
+            for m in range(max_effect.size):  # what failed has raised them: soon no e^x would count as safe
+                ws.max_effect[m] = max_effect[m]
     return seeds.size, 0.0, 0.0, n_proposed
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klafter.core.cover_price import membership_odds
 from klafter.core.objective import flip_price
 from klafter.jit.decorators import bare, inlined, inner
 
@@ -119,6 +120,10 @@ def mark_may_gain(ws, i, first, thresholds, flip_bounds):
                 bounds[k] += product(w[:, k], excess) if side else product(w[k], excess)
     for k in range(first, n_communities):
         if thresholds[k] != np.inf:
+            joins = not ws.z[k, i] and ws.size[k] > 0
+            if joins and bounds[k] < thresholds[k] - ROUNDING and membership_odds(ws, i, k) >= 1.0:
+                left[k] = np.inf  # whatever the price, which takes a logarithm: it is not below 0
+                continue
             d = 1 - 2 * np.int64(ws.z[k, i])
             if d * (bounds[k] - flip_price(ws, i, k)) < thresholds[k] - ROUNDING:
                 left[k] = np.inf

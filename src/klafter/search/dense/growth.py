@@ -106,14 +106,32 @@ def mark_near(ws, members, size, near):
 
 
 @bare
-def revise_inside(ws, k, members, size, near, scratch, line):
-    """Flip z_ik of every marked node where Q falls; the community is never emptied. Returns its size and the fall."""
+def add_linked(ws, i, sign, linked):
+    """Add node i's links, or take them away again, to what each other node has with the members."""
+    for side in range(2 if ws.directed else 1):
+        links = ws.links_in if side else ws.links_out
+        for t in range(links.start[i], links.start[i + 1]):
+            linked[links.node[t]] += sign * links.value[t]
+
+
+@bare
+def revise_inside(ws, k, members, size, near, linked, scratch, line):
+    """Flip z_ik of every marked node where Q falls; the community is never emptied. Returns its size and the fall.
+
+    Where a non-link only loses by w_kk > 0, who joins gains no more than w_kk times the links with members.
+    """
     n, z, w, law, total = ws.n, ws.z, ws.w[k, k], ws.law, 0.0
     begin = np.int64(0)  # a literal would compile the callee twice
+    bounded = w > 0.0 and law.linear_links and (law.logistic or law.exponential)
+    linked[:] = 0.0
+    for s in range(size if bounded else 0):
+        add_linked(ws, members[s], 1.0, linked)
     for i in range(n):
         if not near[i] or (z[k, i] and size == 1):
             continue
         inside = np.int64(z[k, i])
+        if bounded and not inside and w * linked[i] - membership_price(ws, i, k) <= TINY_GAIN:
+            continue
         span = gather_dyads(ws, i, k, members, begin, size, w * inside, scratch, line, Span(0, 0, 0.0))
         d = 1 - 2 * inside
         gain = line_loss(law, line, span, 0.0) - line_loss(law, line, span, d * w)
@@ -122,6 +140,8 @@ def revise_inside(ws, k, members, size, near, scratch, line):
             continue
         total += gain
         set_membership(ws, i, k, 1 - z[k, i])
+        if bounded:
+            add_linked(ws, i, 1.0 * d, linked)
         if inside:
             at = 0
             while members[at] != i:
@@ -141,7 +161,7 @@ def grow_inside(ws, k, price, sweeps):
     """
     n = ws.n
     members, size, at = np.empty(n, np.int64), ws.size[k], 0
-    scratch, line = new_scratch(ws), new_line(2 * n)
+    scratch, line, linked = new_scratch(ws), new_line(2 * n), np.empty(n)
     for i in range(n):
         if ws.z[k, i]:
             members[at] = i
@@ -152,7 +172,7 @@ def grow_inside(ws, k, price, sweeps):
         near = np.zeros(n, np.uint8)
         gain += fit_inside(ws, k, members, size, scratch)
         mark_near(ws, members, size, near)
-        size, step = revise_inside(ws, k, members, size, near, scratch, line)
+        size, step = revise_inside(ws, k, members, size, near, linked, scratch, line)
         gain += step
         if step == 0.0 or gain + left * (gain - before) < 0.0:
             break

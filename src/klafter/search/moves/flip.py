@@ -63,13 +63,18 @@ def sweep(
     return state, value
 
 
-def polish(problem: Problem, state: State, columns, nodes: np.ndarray) -> tuple[State, float]:
-    """Fit the weights of some communities and the memberships of some nodes; the state, and its score."""
-    ws = open_workspace(problem, state)
-    for _ in range(SEARCH.dense.polish):
+def polish(problem: Problem, state: State, columns, nodes: np.ndarray, goal: float = np.inf) -> tuple[State, float]:
+    """Fit the weights of some communities and the memberships of some nodes; the state, and its score.
+
+    A round that ends far above the goal is the last.
+    """
+    ws, most = open_workspace(problem, state), goal + SEARCH.dense.polish_loss
+    for left in range(SEARCH.dense.polish - 1, -1, -1):
         for k in columns:
             if state.z[k].any():
                 fit_column(ws, k, False)
-        if flip_nodes(ws, nodes) == 0.0:
+        last = flip_nodes(ws, nodes) == 0.0 or left == 0
+        value = score_of(ws) if last or most < np.inf else np.inf
+        if last or value > most:
             break
-    return drop_empty(state), score_of(ws)
+    return drop_empty(state), value

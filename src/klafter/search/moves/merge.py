@@ -36,15 +36,11 @@ def merged(state: State, k: int, m: int) -> State:
     return without(state, m)
 
 
-def propose_merge(problem: Problem, state: State, k: int, m: int) -> Proposal:
+def propose_merge(problem: Problem, state: State, k: int, m: int, goal: float = np.inf) -> Proposal:
     """One community in the place of k and m, its weights and its members fitted."""
     nodes = np.flatnonzero(state.z[k] | state.z[m])
-    return Proposal("merge", *_polished(problem, merged(state, k, m), k if k < m else k - 1, nodes))
-
-
-def _polished(problem: Problem, candidate: State, column: int, nodes: np.ndarray):
-    candidate, value = polish(problem, candidate, (column,), nodes)
-    return candidate, nodes, value
+    candidate, value = polish(problem, merged(state, k, m), (k if k < m else k - 1,), nodes, goal)
+    return Proposal("merge", candidate, nodes, value)
 
 
 def merges(problem: Problem, state: State, value: float, failures: Failures | None = None) -> tuple[State, float]:
@@ -55,7 +51,7 @@ def merges(problem: Problem, state: State, value: float, failures: Failures | No
         for k, m in list(similar_pairs(state, len(state.z))):
             if failures.has("merge", state.z[k], state.z[m]):
                 continue
-            state, value = accept(problem, state, value, propose_merge(problem, state, k, m))
+            state, value = accept(problem, state, value, propose_merge(problem, state, k, m, value))
             if state is not before:
                 break
             failures.add("merge", state.z[k], state.z[m])

@@ -36,13 +36,13 @@ def split_in_two(state: State, k: int, second: np.ndarray) -> State:
     return state
 
 
-def propose_split(problem: Problem, state: State, k: int) -> Proposal | None:
+def propose_split(problem: Problem, state: State, k: int, goal: float = np.inf) -> Proposal | None:
     """Two communities in the place of k, weights and members fitted; None if it does not fall apart."""
     second = halves(problem, state, k)
     if not 0 < second.sum() < state.z[k].sum():
         return None
     nodes = np.flatnonzero(state.z[k])
-    candidate, value = polish(problem, split_in_two(state, k, second), (k, len(state.z)), nodes)
+    candidate, value = polish(problem, split_in_two(state, k, second), (k, len(state.z)), nodes, goal)
     return Proposal("split", candidate, nodes, value)
 
 
@@ -56,7 +56,7 @@ def splits(
             continue
         if failures.has("split", state.z[k]):
             continue
-        before, proposal = state, propose_split(problem, state, k)
+        before, proposal = state, propose_split(problem, state, k, value)
         if proposal is not None:
             state, value = accept(problem, state, value, proposal)
         if state is before:
