@@ -96,7 +96,7 @@ def test_numbers_continue_without_gaps():
 def test_a_model_holds_its_whole_state(directed, family):
     graph, _ = dense_groups(90, 3, 0.6, 0.02, 1, directed, family == "poisson")
     model = kl.KLafter(link="exposure", family=family, n_init=1, random_state=0).fit(graph)
-    problem = as_problem(graph, counts=family == "poisson")
+    problem = as_problem(graph, counts=family == "poisson", shrinkage=model.degree_prior_)
     found = judged("auto", problem, state_of(model.point_, problem), ThreadPool(1))
     assert found.score == pytest.approx(model.objective_, rel=1e-9)
 

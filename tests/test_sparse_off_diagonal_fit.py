@@ -84,7 +84,7 @@ def test_answer_does_not_depend_on_the_number_of_threads():
 def test_a_model_with_off_diagonal_affinities_holds_its_whole_state(directed, tmp_path):
     graph, _ = opposites(directed=directed)
     model = fitted(graph)
-    problem = problem_of(model, graph)
+    problem = problem_of(model._fitted_settings(), graph)
     state = state_of(model.point_, problem)
     np.testing.assert_allclose(matrix(state.affinities).toarray(), model.affinities_)
     assert judged("auto", problem, state, ThreadPool(1)).score == pytest.approx(model.objective_, rel=1e-9)
@@ -109,7 +109,7 @@ def test_partial_fit_keeps_off_diagonal_affinities():
     model.partial_fit([(0, 45), (1, 46), *((240, j) for j in range(40, 52))])
     assert n_off_diagonal(model) == number
     assert (model.memberships_.toarray()[240] == model.memberships_.toarray()[0]).all()
-    problem = problem_of(model, model.graph_)
+    problem = problem_of(model._fitted_settings(), model.graph_)
     state = state_of(model.point_, problem)
     assert judged("auto", problem, state, ThreadPool(1)).score == pytest.approx(model.objective_, rel=1e-9)
 

@@ -17,6 +17,7 @@ from klafter.datasets import make_lfr, make_overlapping
 from klafter.evaluation import community_measures
 from klafter.graph import Graph
 from klafter.search.sparse.affinities import as_affinities
+from klafter.search.sparse.everyone import likeliest
 from klafter.search.sparse.kernels.rows import choose_rows
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.share import deaths, in_shares, judged_rows, scratch_for, with_shares, without_shares
@@ -146,16 +147,35 @@ def test_probabilities_of_nodes_that_communities_explain_are_those_of_single_fli
         assert proba[i, k] == pytest.approx(1 / (1 + np.exp(value[1] - value[0])), abs=2e-3)
 
 
-def test_the_first_choice_of_a_node_in_none_is_a_community_that_it_links_to():
-    graph, _truth = make_lfr(
-        500, average_degree=10, max_degree=25, mu=0.3, on=50, om=4, min_community=10, max_community=40, random_state=0
-    )
+def thin_overlap():
+    """A graph in which a tenth of the nodes have a link or two into each of four communities."""
+    sizes = {"min_community": 10, "max_community": 40}
+    return make_lfr(500, average_degree=10, max_degree=25, mu=0.3, on=50, om=4, **sizes, random_state=0)
+
+
+def test_with_shared_links_everyone_who_has_some_is_shown_in_a_community():
+    graph, truth = thin_overlap()
     model = KLafter(link="exposure", n_init=1, random_state=0, n_jobs=1).fit(graph)
     assert model.links_shared_
-    choices = [c for c in model.first_choices() if graph.links[[graph.index(c.node)]].nnz > 2]
-    assert len(choices) > 5
-    near = [graph.links[[graph.index(c.node)]].indices for c in choices]
-    assert all(model.memberships_[j][:, [c.community]].sum() > 0 for c, j in zip(choices, near, strict=True))
+    assert not model.unassigned()
+    assert model.objective_ == min(step.objective for step in model.history_)
+    assert community_measures(truth.communities(), model.communities(), n_nodes=500)["onmi"] > 0.7
+    levels = model.levels()
+    assert levels[0].score > model.objective_  # of the cover that is shown
+    np.testing.assert_array_equal(levels[0].memberships.toarray(), model.memberships_.toarray())
+
+
+def test_a_node_in_none_goes_where_its_links_lead():
+    graph, truth = thin_overlap()
+    problem, z, ones = as_problem(graph), sparse.csr_array(truth.memberships).toarray().astype(float), np.ones(500)
+    alone = np.flatnonzero(z.sum(axis=1) == 4)[:20]
+    z[alone] = 0.0
+    state = as_state(problem, sparse.csr_array(z), as_affinities(np.full(z.shape[1], 0.3)), 0.01, ones, ones)
+    state = with_shares(problem, weights(problem, state, ThreadPool(1), rounds=5), ThreadPool(1))
+    extra, true = likeliest(problem, state, counts=True).toarray(), sparse.csr_array(truth.memberships).toarray()
+    np.testing.assert_array_equal(np.flatnonzero(extra.sum(axis=1)), alone)
+    assert (extra[alone] <= (graph.links @ z)[alone]).all()  # somebody it links to is there
+    assert (extra[alone] * true[alone]).sum() > 0.6 * extra.sum()
 
 
 def test_there_and_back_the_cover_is_the_same_and_a_useless_community_ends():

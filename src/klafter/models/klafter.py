@@ -61,10 +61,10 @@ class KLafter(DenseFit, SparseFit):
         link="exposure".
     weight_scale, offdiagonal_scale : float
         Standard deviation of affinities inside and between communities. Not for link="exposure".
-    degree_prior : float
+    degree_prior : float or "auto"
         Weight a of the prior  a sum(t - 1 - log t)  on degree factors, multiplied by temperature (a thousandth is
-        left at temperature 0, so that a node without links keeps a factor above 0). For link="exposure" with
-        sociality.
+        left at temperature 0, so that a node without links keeps a factor above 0). "auto" learns it by the score, but
+        on a cluster and at temperature 0. For link="exposure" with sociality.
     prior : {"auto", "buffet", "counts"}
         On memberships: the limit of the Indian buffet process, or one that also learns how many communities nodes
         hold. "auto" tries both, and takes the one with the lower score.
@@ -125,6 +125,8 @@ class KLafter(DenseFit, SparseFit):
         The score F of the best cover; at temperature 0 the objective Q of the paper.
     prior_ : str
         The prior on memberships that was used.
+    degree_prior_ : float or None
+        Of the sparse engine: the weight of the prior on degree factors that was used.
     links_shared_ : bool
         Of the sparse engine: whether nodes share their links among their communities, by the score.
     attribute_effects_ : dict of columns, if there are ``attributes``
@@ -161,6 +163,7 @@ class KLafter(DenseFit, SparseFit):
     converged_: bool
     prior_: str
     links_shared_: bool
+    degree_prior_: float | None
     attribute_effects_: dict[str, Any]
     blend_weights_: np.ndarray
 
@@ -175,7 +178,7 @@ class KLafter(DenseFit, SparseFit):
         attributes: Any = None,
         weight_scale: float = 3.2,
         offdiagonal_scale: float = 1.4,
-        degree_prior: float = 5.0,
+        degree_prior: float | str = "auto",
         prior: str = "auto",
         bridges: bool = True,
         structure: float | str = "auto",
@@ -241,7 +244,7 @@ class KLafter(DenseFit, SparseFit):
         check_real(self, "structure", low=0.0, or_else="auto")
         for name in ("weight_scale", "offdiagonal_scale"):
             check_scale(self, name)
-        check_real(self, "degree_prior", low=0.0, strict=True)
+        check_real(self, "degree_prior", low=0.0, strict=True, or_else="auto")
         check_real(self, "penalty")
         for name, least, most in (("n_init", 1, MOST_RUNS), ("n_smooth", 0, MOST)):
             if not isinstance(getattr(self, name), str) or getattr(self, name) != "auto":

@@ -106,7 +106,7 @@ class Growing(NetworkModel):
 
         with announce_compilation():
             rng = np.random.default_rng(self._seeds())
-            outcome = sparse_fit.adapt_to(self._sparse_settings(), self._optimum(), change, rng)
+            outcome = sparse_fit.adapt_to(self._fitted_settings(), self._optimum(), change, rng)
             fitted = self._with_posterior(from_searches([outcome]), change.graph)
         publish(self, change.graph, fitted, time.perf_counter() - began)
         return self
@@ -117,14 +117,20 @@ class Growing(NetworkModel):
 
         point = cast(ExposureDraw, fitted.point)
         counts = fitted.more.get("prior") == "counts"
-        (draw,) = sparse_fit.posterior_draws(self._sparse_settings(), graph, [point], counts=counts)
+        settings = self._sparse_settings(fitted.more.get("degree_prior"))
+        (draw,) = sparse_fit.posterior_draws(settings, graph, [point], counts=counts)
         return replace(fitted, membership_proba=sp.csr_array(draw.memberships, dtype=np.float32))
 
-    def _sparse_settings(self) -> Settings:
-        """What the sparse engine is told of the parameters."""
+    def _sparse_settings(self, degree_prior: float | None = None) -> Settings:
+        """What the sparse engine is told of the parameters; another ``degree_prior`` if one was learned."""
         from klafter.search.sparse.fit import Settings
 
-        return Settings(**{name: getattr(self, name) for name in Settings._fields})
+        settings = Settings(**{name: getattr(self, name) for name in Settings._fields})
+        return settings if degree_prior is None else settings._replace(degree_prior=degree_prior)
+
+    def _fitted_settings(self) -> Settings:
+        """The same with what the fit has learned."""
+        return self._sparse_settings(getattr(self, "degree_prior_", None))
 
 
 def _refit(model: Any, graph: Graph, callback: Callback | None) -> None:

@@ -19,11 +19,11 @@ from scipy import sparse
 from scipy.special import logit
 
 from klafter.core.draws import ExposureDraw
+from klafter.search.config import SEARCH
 
 FEWEST_DRAWS = 30
 LEAST_DENSITY = -20.0  # of the logarithm: no draw counts for more than e^20
 EDGE = 1e-9
-DEGREE_PRIOR = 5.0
 
 
 def left_out_log_odds(model: Any, pairs: np.ndarray, linked: np.ndarray) -> np.ndarray | None:
@@ -57,7 +57,7 @@ def _by_other_links(model: Any, draws: Any, pairs: np.ndarray, linked: np.ndarra
     response, (i, j) = model._response(), pairs[linked].T
     a = sparse.csr_array((model.graph_.links != 0).astype(float))
     a = sparse.csr_array(a.maximum(a.T))
-    degree, prior = np.asarray(a.sum(axis=1)).ravel(), getattr(model, "degree_prior", DEGREE_PRIOR)
+    degree, prior = np.asarray(a.sum(axis=1)).ravel(), degree_prior_of(model)
     fewer = (degree - 1 + prior) / (degree + prior)
     total = np.zeros(len(pairs))
     for draw in draws:
@@ -65,6 +65,13 @@ def _by_other_links(model: Any, draws: Any, pairs: np.ndarray, linked: np.ndarra
         x[linked] = draw.send[i] * draw.receive[j] * fewer[i] * fewer[j] * (draw.background + _inside(draw, a, i, j))
         total += response.probability(x, model.precision_)
     return total / len(draws)
+
+
+def degree_prior_of(model: Any) -> float:
+    """The weight of the prior on degree factors that a fit has learned, or was given."""
+    learned, given = (getattr(model, name, None) for name in ("degree_prior_", "degree_prior"))
+    known = [value for value in (learned, given) if value not in (None, "auto")]
+    return float(known[0]) if known else SEARCH.sparse.degree_prior
 
 
 def _inside(draw: ExposureDraw, a: sparse.csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:

@@ -117,6 +117,9 @@ class Sparse:
     weight_rounds: int = setting(2, "steps of weights between two sweeps of flips")
     embedding_rounds: int = setting(3, "rounds of births from the embedding at the start", 0)
     background_discount: float = setting(0.1, "share of the background at which such births are judged", 1.0)
+    degree_prior: float = setting(5.0, "weight of the prior on degree factors where a search begins that learns it")
+    degree_rounds: int = setting(4, "times in a row that it is learned, and other weights after it, at most", 0)
+    degree_priors: tuple[float, float] = setting((1.0, 10.0), "least and largest weight of the prior on degree factors")
     partition_densities: tuple[float, ...] = setting(
         (0.004, 0.03, 0.25), "densities of groups at which a large search may begin, until the score rises"
     )
@@ -175,6 +178,7 @@ class Sparse:
     share_close: float = setting(0.01, "share of the score by which a cover may be behind with shared links at first")
     share_rounds: int = setting(12, "rounds of rows and weights where nodes share their links, at most", 0)
     share_deaths: int = setting(2_000_000, "links of the network times communities that are tried to end there", 0)
+    unite_links: int = setting(2_000_000, "links of the network times merges that the score judges", 0)
     combine_rounds: int = setting(12, "times that the best search is annealed, alone or with communities of others", 0)
 
 

@@ -21,7 +21,7 @@ LOGIT_ONLY = {
 RESTART_SECONDS = 60.0  # of the dense engine, on the most nodes for which it is the default
 LINK_SECONDS = 1e-4  # of the sparse engine: measured were 15e-6 on planted networks, 650e-6 on ca_astroph
 LINK_BYTES, NODE_BYTES = 60.0, 300.0  # at the peak of a fit by the sparse engine, the graph itself among them
-EXPOSURE_ONLY = {"degree_prior": 5.0}  # and the dense engine
+EXPOSURE_ONLY = {"degree_prior": "auto"}  # and the dense engine
 
 
 def by_size(n_nodes: int, choices: tuple[int, ...]) -> int:

@@ -37,7 +37,9 @@ class SparseFit(LinkChoice):
         return self._of_searches(graph, self._search_all(graph, run, point, found, stop))
 
     def _of_searches(self, graph: Graph, outcomes: list[Any]) -> Fitted:
-        return self._with_posterior(from_searches(outcomes), graph)
+        from klafter.search.sparse.everyone import everyone_shown
+
+        return self._with_posterior(from_searches(everyone_shown(self._sparse_settings(), outcomes)), graph)
 
     def _search_all(
         self, graph: Graph, run: Run, point: ExposureDraw | None, found: Any, stop: threading.Event
@@ -57,7 +59,8 @@ class SparseFit(LinkChoice):
         )
         with announce_compilation():
             tasks = [
-                sparse_fit.Task(r, n_runs, seed, None if r else point) for r, seed in enumerate(run.seeds.spawn(n_runs))
+                sparse_fit.Task(r, n_runs, seed, None if r else point, getattr(self, "degree_prior_", None))
+                for r, seed in enumerate(run.seeds.spawn(n_runs))
             ]
             outcomes = [] if found is None else [found]
             if not outcomes or not stop.is_set():
@@ -67,7 +70,7 @@ class SparseFit(LinkChoice):
                     stop=stop, outward=sparse_fit.bare,
                     inward=lambda task, saved: sparse_fit.restored(sparse_fit.problem_of(settings, graph), saved),
                 )  # fmt: skip
-                outcomes += kept.values()
+                outcomes = sparse_fit.alike(settings, outcomes + list(kept.values()))
                 if len(outcomes) > 1 and self.temperature > 0.0 and not stop.is_set():
                     outcomes = combined(settings, outcomes, run.seeds.spawn(1)[0])
                 if self.temperature > 0.0 and not stop.is_set():
@@ -82,7 +85,7 @@ class SparseFit(LinkChoice):
             from klafter.search.sparse import fit as sparse_fit
 
             draws = [draw for draw in self.draws_ if isinstance(draw, ExposureDraw)]
-            settings, counts = self._sparse_settings(), self._counted()
+            settings, counts = self._fitted_settings(), self._counted()
             self._posterior_draws = sparse_fit.posterior_draws(settings, self.graph_, draws, counts=counts)
         return self._posterior_draws
 
@@ -98,7 +101,7 @@ class SparseFit(LinkChoice):
         if self._coarser is None and self.n_communities_:
             from klafter.models.results.coarser import packed_levels
 
-            settings, counts = self._sparse_settings(), self._counted()
+            settings, counts = self._fitted_settings(), self._counted()
             with announce_compilation():
                 self._coarser = packed_levels(settings, self.graph_, self.point_, self.objective_, counts=counts)
         return self._coarser
@@ -114,7 +117,7 @@ class SparseFit(LinkChoice):
         finest: Any = getattr(self, "finest_", self.point_)
         rows = np.arange(self.graph_.n_nodes)
         with announce_compilation():
-            fitted = fitted_level(self._sparse_settings(), self.graph_, finest, level, counts=self._counted())
+            fitted = fitted_level(self._fitted_settings(), self.graph_, finest, level, counts=self._counted())
         same = match_last(self.memberships_, level.memberships, (rows, rows))
         names = {k: self.community_names_[was] for k, was in same.items()}
         return {

@@ -15,6 +15,7 @@ from klafter.core.families import FAMILIES, check_values
 from klafter.graph import Graph
 from klafter.graph.kinds.rule import Rule
 from klafter.models.checks import check_count
+from klafter.prediction.left_out import degree_prior_of
 from klafter.prediction.place_rows import (
     Exposure,
     Row,
@@ -346,7 +347,7 @@ def _rower(model: Any, sides: list[tuple[Side, Side | None]], columns: np.ndarra
     """The function that gives the newcomer's row under a draw."""
     response = model._response()
     if isinstance(model.point_, ExposureDraw):
-        prior = model.degree_prior if model.sociality else 0.0
+        prior = degree_prior_of(model) if model.sociality else 0.0
         return lambda draw: exposure_row(draw, _sums(model, draw), response.binary, prior, sides)
     whole = [_all(model.graph_, *side) for side in sides]
     if response.nonnegative:

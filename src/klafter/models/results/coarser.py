@@ -11,6 +11,7 @@ from klafter.core.draws import ExposureDraw
 from klafter.graph import Graph
 from klafter.models.results.levels import Level, Packed, pack
 from klafter.models.results.publish import DENSE_AFFINITIES
+from klafter.search.moves.proposal import LEAST_FALL
 from klafter.search.parallel import n_workers
 from klafter.search.sparse import engine
 from klafter.search.sparse.affinities import as_affinities
@@ -30,6 +31,9 @@ def packed_levels(settings: Settings, graph: Graph, point: ExposureDraw, value: 
     """From the cover that was found to one community; the first is shown."""
     problem = problem_of(settings, graph)
     with ThreadPool(n_workers(settings.n_jobs, 64)) as pool:
+        if point.shared:  # what is shown has everyone in some community, which is not the lowest score
+            shown = score(problem, state_of(point, problem), pool, counts=counts)
+            value = shown if shown > value + LEAST_FALL else value
         path = levels(problem, without_shares(problem, state_of(point, problem), pool), value, pool, counts=counts)
         if point.shared:
             path = [path[0], *(with_shared_score(problem, cover, point, counts, pool) for cover in path[1:])]

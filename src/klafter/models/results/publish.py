@@ -163,8 +163,15 @@ def from_searches(outcomes: list[Any]) -> Fitted:
             "background": point.background,
             "prior": "counts" if best.counts else "buffet",
             "links_shared": best.state.shared,
+            "degree_prior": _degree_prior(best.problem),
         },
     )
+
+
+def _degree_prior(problem: Any) -> float | None:
+    """The weight a of the prior on degree factors; None where there are none, and at temperature 0."""
+    known = problem.temperature > 0.0 and np.isfinite(problem.shrinkage)
+    return float(problem.shrinkage / problem.temperature) if known else None
 
 
 def from_chains(graph: Graph, recipe: Recipe, chains: list[Chain], precision: float, **more: Any) -> Fitted:

@@ -90,6 +90,11 @@ def _real(least: float = -LARGEST, most: float = LARGEST) -> Rule:
     return rule
 
 
+def _weight_or_none(value: Any, model: Any) -> float | None:
+    """A number above 0, or None."""
+    return None if value is None else _real(math.ulp(0.0))(value, model)
+
+
 def _one_of(*words: Any) -> Rule:
     def rule(value: Any, model: Any) -> Any:
         _need(type(value) in (str, bool) and value in words, "a word")
@@ -279,6 +284,7 @@ RULES: dict[str, Rule] = {
     "converged_": _one_of(True, False),
     "prior_": _one_of("counts", "buffet"),
     "links_shared_": _one_of(True, False),
+    "degree_prior_": _weight_or_none,
     "levels_": _levels,
     "blend_weights_": _blend_weights,
     "background_": _real(0.0),

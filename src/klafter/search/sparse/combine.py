@@ -9,9 +9,19 @@ import numpy as np
 from klafter.search.config import SEARCH
 from klafter.search.progress import Step
 from klafter.search.sparse import engine as sparse
-from klafter.search.sparse.fit import Outcome, ScoredState, Settings, annealed, by_score, judged, n_threads
+from klafter.search.sparse.fit import (
+    Outcome,
+    ScoredState,
+    Settings,
+    annealed,
+    by_score,
+    judged,
+    n_threads,
+    united,
+    with_degree_prior,
+)
 from klafter.search.sparse.moves.anneal import with_communities_of
-from klafter.search.sparse.state import Problem
+from klafter.search.sparse.state import Problem, laid_out
 from klafter.search.sparse.threads import ThreadPool
 
 
@@ -30,9 +40,11 @@ def combined(settings: Settings, outcomes: list[Outcome], seed: np.random.SeedSe
     with ThreadPool(n_threads(settings, problem)) as pool:
         here = annealed_in_turn(settings, problem, here, others, rng, pool)
         here = min(here, judged(settings.prior, problem, sparse.nothing(problem, pool), pool), key=by_score)
-    if here.score >= first.score:
-        return outcomes
-    return with_better(outcomes, best, here, time.perf_counter() - begun)
+        if here.score >= first.score:
+            return outcomes
+        here = united(settings, problem, here, pool)
+        problem, here = with_degree_prior(settings, problem, here, pool)
+    return with_better(outcomes, best, problem, here, time.perf_counter() - begun)
 
 
 def annealed_in_turn(
@@ -56,10 +68,13 @@ def annealed_in_turn(
     return here
 
 
-def with_better(outcomes: list[Outcome], best: int, here: ScoredState, seconds: float) -> list[Outcome]:
+def with_better(
+    outcomes: list[Outcome], best: int, problem: Problem, here: ScoredState, seconds: float
+) -> list[Outcome]:
     """The searches, a better end in the place of the best, and a line more in its history."""
     first = outcomes[best]
     last = first.history[-1]
     step = Step(last.run, last.step + 1, last.seconds + seconds, here.score, len(here.state.size))
-    better = first._replace(state=here.state, score=here.score, counts=here.counts, history=[*first.history, step])
+    state, history = laid_out(problem, here.state), [*first.history, step]
+    better = Outcome(problem, state, history, first.converged, here.score, here.counts)
     return [better if r == best else outcome for r, outcome in enumerate(outcomes)]

@@ -22,13 +22,16 @@ from klafter.search.sparse.affinities import Affinities, as_affinities
 from klafter.search.sparse.membership_posterior import membership_posterior
 from klafter.search.sparse.moves.adapt import adapt
 from klafter.search.sparse.moves.anneal import anneal
+from klafter.search.sparse.moves.degree_prior import learn_degree_prior
 from klafter.search.sparse.moves.learn_counts import learn_counts
 from klafter.search.sparse.moves.off_diagonal import refine
 from klafter.search.sparse.moves.share import in_shares, without_shares
+from klafter.search.sparse.moves.unite import unite
 from klafter.search.sparse.refusals import unpacked
 from klafter.search.sparse.score import cover_price, given_cover, score
 from klafter.search.sparse.state import Problem, State, as_problem, as_state, laid_out, packed, without_empty
 from klafter.search.sparse.threads import ThreadPool
+from klafter.search.sparse.weights import weights
 
 THREADED = 1_000_000  # entries of the graph from which a search has threads by default
 LEAST_SHRINKAGE = 1e-3  # at temperature 0: without any a node without links would have t = 0, and one alone 0 / 0
@@ -44,7 +47,7 @@ class Settings(NamedTuple):
     penalty: float
     temperature: float
     sociality: bool
-    degree_prior: float
+    degree_prior: float | str
     bridges: bool
     prior: str
     tol: float
@@ -53,12 +56,13 @@ class Settings(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One search: its number, its seed, and where it begins (None: by itself)."""
+    """One search: its number, its seed, where it begins (None: by itself), and the prior that was learned there."""
 
     run: int
     n_runs: int
     seed: np.random.SeedSequence
     point: ExposureDraw | None
+    degree_prior: float | None = None
 
 
 class ScoredState(NamedTuple):
@@ -95,22 +99,23 @@ class SearchState(NamedTuple):
 
 
 def bare(outcome: Outcome) -> tuple:
-    """An outcome without its problem."""
-    return outcome[1:]
+    """An outcome, of its problem the learned part alone."""
+    return (outcome.problem.shrinkage, *outcome[1:])
 
 
 def restored(problem: Problem, saved: Sequence) -> Outcome:
-    """The outcome of which ``saved`` is all but the problem."""
-    return Outcome(problem, *saved)
+    """The outcome of which ``saved`` is all but what the graph and the parameters say of the problem."""
+    return Outcome(problem._replace(shrinkage=saved[0]), *saved[1:])
 
 
 def problem_of(settings: Settings, graph: Graph) -> Problem:
     """What the sparse engine is given."""
+    prior = SEARCH.sparse.degree_prior if settings.degree_prior == "auto" else settings.degree_prior
     return as_problem(
         graph,
         penalty=settings.penalty,
         temperature=settings.temperature,
-        shrinkage=max(settings.temperature * settings.degree_prior, LEAST_SHRINKAGE) if settings.sociality else np.inf,
+        shrinkage=max(settings.temperature * float(prior), LEAST_SHRINKAGE) if settings.sociality else np.inf,
         counts=settings.family == "poisson",
     )
 
@@ -128,7 +133,10 @@ def search(
 
     From ``resume`` it goes on as if it had not been interrupted; ``keep`` is given a way to have one after every step.
     """
-    problem = problem_of(settings, graph)
+    if task.point is not None and task.degree_prior is not None and settings.degree_prior == "auto":
+        problem = problem_of(settings._replace(degree_prior=task.degree_prior), graph)
+    else:
+        problem = problem_of(settings, graph)
     rng, begun = np.random.default_rng(task.seed), time.perf_counter()
     history: list[Step] = [] if resume is None else list(resume.history)
     stop_now = False
@@ -178,13 +186,43 @@ def search(
         with ThreadPool(n_threads(settings, problem)) as pool:  # without the scratch space of births
             pool.refused = refused
             single = task.n_runs == 1
-            ends = endings(settings, problem, found, rng, pool, single=single, partitioned=partitioned)
-            last = min(found, *ends, key=by_score)
+            problem, ends = endings(settings, problem, found, rng, pool, single=single, partitioned=partitioned)
+            problem, last = with_degree_prior(settings, problem, min(found, *ends, key=by_score), pool)
             del ends
         if last is not found:
             found = last
             note(len(history), found)
     return Outcome(problem, laid_out(problem, found.state), history, converged, found.score, found.counts)
+
+
+def with_degree_prior(
+    settings: Settings, problem: Problem, here: ScoredState, pool: ThreadPool
+) -> tuple[Problem, ScoredState]:
+    """The same with the prior on degree factors that fits it, where that is learned and lowers the score."""
+    if settings.degree_prior != "auto" or not np.isfinite(problem.shrinkage) or problem.temperature == 0.0:
+        return problem, here
+    for _ in range(SEARCH.sparse.degree_rounds):
+        other, state = learn_degree_prior(problem, laid_out(problem, here.state), pool)
+        there = here if other is problem else judged(settings.prior, other, state, pool)
+        if there.score >= here.score:
+            break
+        problem, here = other, kept(other, there)
+    return problem, here
+
+
+def alike(settings: Settings, outcomes: list[Outcome]) -> list[Outcome]:
+    """The searches with the prior on degree factors of the best, so that they can be put together."""
+    best = min(outcomes, key=lambda outcome: outcome.score).problem
+    with ThreadPool(n_threads(settings, best)) as pool:
+        return [
+            each if each.problem.shrinkage == best.shrinkage else moved(settings, best, each, pool) for each in outcomes
+        ]
+
+
+def moved(settings: Settings, problem: Problem, outcome: Outcome, pool: ThreadPool) -> Outcome:
+    """The outcome under another prior on degree factors."""
+    found = refitted(settings, problem, outcome.state, pool)
+    return outcome._replace(problem=problem, state=found.state, score=found.score, counts=found.counts)
 
 
 def kept(problem: Problem, found: ScoredState) -> ScoredState:
@@ -214,8 +252,10 @@ def judged(prior: str, problem: Problem, state: State, pool: ThreadPool) -> Scor
 
 def endings(
     settings: Settings, problem: Problem, found: ScoredState, rng, pool: ThreadPool, *, single: bool, partitioned: bool
-) -> list[ScoredState]:
-    """Where the search may go from its optimum: off-diagonal affinities, and counts that are learned.
+) -> tuple[Problem, list[ScoredState]]:
+    """Where the search may go from its optimum: off-diagonal affinities, and what is learned of degrees and counts.
+
+    The prior on degree factors is learned here, not before: a light one lets these explain what communities are to.
 
     The ``single`` search of a fit is annealed, from a partition at once, and may end in no communities; of several that
     is done at the end, since what each found may lower the score together though it does not by itself.
@@ -223,29 +263,36 @@ def endings(
     times, step = n_annealings(problem) if single else 0, partial(sparse.step, regrown=not partitioned)
     times = times + SEARCH.sparse.anneal_again if times and partitioned else times
     judge = partial(judged, settings.prior, problem, pool=pool)
-    end = sparse.end(problem, laid_out(problem, found.state), rng, pool, bridges=settings.bridges)
-    ends = [kept(problem, judge(end))]
-    del end
+    end = kept(problem, judge(sparse.end(problem, laid_out(problem, found.state), rng, pool, bridges=settings.bridges)))
     if problem.temperature == 0.0:
-        return [*ends, judge(sparse.nothing(problem, pool))]
+        return problem, [end, judge(sparse.nothing(problem, pool))]
+    first = clearly_lower(settings, found, end)
+    learned, here = with_degree_prior(settings, problem, first, pool)
+    if learned is not problem and first is not end:
+        end = kept(learned, refitted(settings, learned, end.state, pool))
+    problem, ends = learned, [here]
     if settings.prior != "buffet":
-        here = clearly_lower(settings, found, *ends)
         at_once = partitioned and times > 0
         ends.append(kept(problem, counts_learned(settings, problem, here.state, rng, pool, step, at_once=at_once)))
-    best = clearly_lower(settings, found, *ends)
+    best = united(settings, problem, min(ends, key=by_score), pool)
     for _ in range(times):
         before, best = best.score, min(best, annealed(settings, problem, best, rng, pool, step), key=by_score)
         if partitioned and before - best.score < SEARCH.sparse.anneal_early * settings.tol * abs(best.score):
             break
-    return [*ends, best, *([judge(sparse.nothing(problem, pool))] if single else [])]
+    nothing = [judged(settings.prior, problem, sparse.nothing(problem, pool), pool)] if single else []
+    return problem, [end, *ends, best, *nothing]
 
 
-def clearly_lower(settings: Settings, found: ScoredState, end: ScoredState, *others: ScoredState) -> ScoredState:
+def clearly_lower(settings: Settings, found: ScoredState, end: ScoredState) -> ScoredState:
     """From where to go on: where there are affinities between communities, only if these lower the score by much, since
     fewer moves know what to do with them."""
     much = SEARCH.sparse.anneal_early * settings.tol * abs(end.score)
-    first = end if found.score - end.score > much else found
-    return min([first, *others], key=by_score)
+    return end if found.score - end.score > much else found
+
+
+def refitted(settings: Settings, problem: Problem, state: State, pool: ThreadPool) -> ScoredState:
+    """A state with weights that follow another prior on degree factors, and its score by that."""
+    return judged(settings.prior, problem, weights(problem, laid_out(problem, state), pool), pool)
 
 
 def counts_learned(
@@ -263,6 +310,15 @@ def counts_learned(
             break
         before, state, value = value, again, there
     return ScoredState(state, value, True)
+
+
+def united(settings: Settings, problem: Problem, here: ScoredState, pool: ThreadPool) -> ScoredState:
+    """Where merges that the score judges lead, and the counts that are learned after them."""
+    judge = partial(judged, settings.prior, problem, pool=pool)
+    there = unite(problem, here, judge, pool)
+    if there is here or settings.prior == "buffet":
+        return there
+    return min(there, ScoredState(*learn_counts(problem, there.state, pool), True), key=by_score)
 
 
 def by_score(found: ScoredState) -> float:

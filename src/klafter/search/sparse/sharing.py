@@ -13,7 +13,15 @@ import numpy as np
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.combine import with_better
-from klafter.search.sparse.fit import Outcome, ScoredState, Settings, by_score, n_annealings, n_threads
+from klafter.search.sparse.fit import (
+    Outcome,
+    ScoredState,
+    Settings,
+    by_score,
+    n_annealings,
+    n_threads,
+    with_degree_prior,
+)
 from klafter.search.sparse.moves.anneal import with_communities_of
 from klafter.search.sparse.moves.share import can_share, deaths, in_shares, share_links, with_shares
 from klafter.search.sparse.score import score
@@ -35,7 +43,8 @@ def share_if_better(settings: Settings, outcomes: list[Outcome], seed: np.random
         if min(found, key=by_score).score >= first.score:
             return outcomes
         here = combine_shared(first.problem, sorted(found, key=by_score), rng, pool)
-    return with_better(outcomes, best, here, time.perf_counter() - begun)
+        problem, here = with_degree_prior(settings, first.problem, here, pool)
+    return with_better(outcomes, best, problem, here, time.perf_counter() - begun)
 
 
 def is_close(outcome: Outcome, pool: ThreadPool) -> bool:
