@@ -60,9 +60,9 @@ def test_a_chain_leaves_the_state_it_begins_at_alone():
 
 
 MODELS = {
-    "KLafter": KLafter(n_init=2, n_smooth=30, random_state=0),
+    "KLafter": KLafter(n_init=2, n_smooth=30, structure=0.0, random_state=0),
     "KLafter, no sweeps": KLafter(n_init=1, n_smooth=0, random_state=0),
-    "KLafter, exposure": KLafter(link="exposure", n_init=2, random_state=0),
+    "KLafter, exposure": KLafter(link="exposure", n_init=2, structure=0.0, random_state=0),
     "LFRM": LFRM(init="klafter", n_burn=30, n_draws=60, random_state=0),
     "IRM": IRM(n_burn=30, n_draws=60, random_state=0),
     "MMSB": MMSB(n_communities=3, n_burn=60, n_draws=60, random_state=0),
@@ -81,7 +81,7 @@ def test_on_a_clear_network_members_are_probable_and_others_are_not(model):
 
 
 def test_probabilities_are_kept_in_files(tmp_path):
-    model = KLafter(n_init=2, n_smooth=9, random_state=0).fit(load_karate())
+    model = KLafter(n_init=2, n_smooth=9, structure=0.0, random_state=0).fit(load_karate())
     model.save(tmp_path / "karate.npz")
     other = load(tmp_path / "karate.npz")
     assert np.array_equal(other.membership_proba_, model.membership_proba_)
@@ -89,7 +89,7 @@ def test_probabilities_are_kept_in_files(tmp_path):
 
 
 def test_the_same_seed_gives_the_same_probabilities():
-    model = KLafter(n_init=2, n_smooth=9, random_state=3)
+    model = KLafter(n_init=2, n_smooth=9, structure=0.0, random_state=3)
     first = model.fit(load_karate()).membership_proba_
     assert np.array_equal(first, model.fit(load_karate()).membership_proba_)
 

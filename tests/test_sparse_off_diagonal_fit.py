@@ -61,7 +61,7 @@ def test_a_network_of_two_kinds_of_nodes_is_two_communities_with_an_affinity_bet
 
 
 def test_communities_that_only_attract_are_left_as_they_are(monkeypatch, unchecked):
-    graph, _ = make_overlapping(n=1000, random_state=3)
+    graph, _ = make_overlapping(n=500, community_size=100, random_state=3)
     without = fitted(graph, bridges=False)
     monkeypatch.setattr(off_diagonal, "best_affinities", None)  # is never called
     model = fitted(graph)

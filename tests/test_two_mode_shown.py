@@ -20,7 +20,7 @@ def place(tmp_path_factory):
     links = np.argwhere(graph.links[:18].toarray() != 0)
     text = "\n".join(f"{graph.label(i)}\t{graph.label(j)}" for i, j in links)
     (folder / "women.tsv").write_text(f"woman\tevent\n{text}\n", encoding="utf-8")
-    kl.KLafter(random_state=0).fit(graph).save(folder / "model.npz")
+    kl.KLafter(n_init=2, n_smooth=30, random_state=0).fit(graph).save(folder / "model.npz")
     return folder
 
 
