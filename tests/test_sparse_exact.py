@@ -42,6 +42,17 @@ def best_flip(ws, i):
 
 
 @kernel
+def bounds_and_gains(ws, i):
+    scratch = flip_scratch(ws)
+    number = flip_kernels.tally_flips(ws, i, scratch)
+    bounds, gains = np.empty(number), np.empty(number)
+    for m in range(number):
+        k = scratch.touched[m]
+        bounds[m], gains[m] = flip_kernels.links_bound(scratch, k), flip_kernels.links_gain(ws, i, k, scratch)
+    return bounds, gains
+
+
+@kernel
 def link_probability(x):
     return link_kernels.link_probability(x)
 
@@ -52,11 +63,13 @@ def test_the_chance_of_a_link_is_exact_from_the_faintest_to_the_surest():
 
 
 def random_case(seed, directed, counts, n=14, k=3):
-    """A random graph with hidden dyads, and a random state on it."""
+    """A random graph with hidden dyads, of odd seeds hidden both ways, and a random state on it."""
     rng = np.random.default_rng(seed)
     y = rng.poisson(0.8, (n, n)) if counts else (rng.random((n, n)) < 0.45)
     y = np.triu(y, 1) + np.triu(y, 1).T if not directed else y * ~np.eye(n, dtype=bool)
-    graph = Graph(y.astype(float), directed=directed, hidden=rng.integers(0, n, (8, 2)))
+    hidden = rng.integers(0, n, (8, 2))
+    hidden = np.vstack([hidden, hidden[:, ::-1]]) if seed % 2 else hidden
+    graph = Graph(y.astype(float), directed=directed, hidden=hidden)
     problem = as_problem(graph, counts=counts, **PRICES)
     state = copy_state(with_slots(empty_state(problem), k))
     state.send[:] = rng.gamma(5, 0.2, n)
@@ -87,6 +100,19 @@ cases = pytest.mark.parametrize(("directed", "counts"), [(False, False), (False,
 def test_objective_is_the_sum_over_all_observed_dyads(directed, counts, seed):
     graph, problem, state = random_case(seed, directed, counts)
     assert engine.objective(problem, state) == pytest.approx(slow_objective(graph, problem, state), abs=1e-9)
+
+
+@cases
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_no_flip_gains_more_than_its_bound(directed, counts, seed):
+    _, problem, state = random_case(seed, directed, counts)
+    ws = open_workspace(problem, state)
+    for i in range(problem.n):
+        bounds, gains = bounds_and_gains(ws, i)
+        assert (gains <= bounds + 1e-9 * (1 + np.abs(bounds))).all()
+        if counts:
+            np.testing.assert_allclose(gains, bounds, atol=1e-9)
 
 
 @cases

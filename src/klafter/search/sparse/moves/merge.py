@@ -8,6 +8,7 @@ from scipy import sparse
 
 from klafter.search.config import SEARCH
 from klafter.search.sparse.exchange import Exchange, Members, concerned, in_turns, members_of, propose, propose_either
+from klafter.search.sparse.refusals import Refusals
 from klafter.search.sparse.state import Problem, State, changed_since_merge, memberships
 from klafter.search.sparse.threads import ThreadPool
 
@@ -16,13 +17,18 @@ TOGETHER = 500  # communities whose overlaps with all others are counted at a ti
 
 def merges(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
     """Make one of two communities that overlap."""
-    inside, refused = members_of(problem, state), pool.refusals("merge")
+    inside, refused = members_of(problem, state), remembered(problem, pool, "merge")
     pairs = refused.promising(memberships(problem, state), overlapping(problem, state, local))
 
     def proposed(state: State, pair: tuple[int, int]) -> Exchange:
         return merge_proposal(problem, state, inside, pair, pool)
 
     return in_turns(problem, state, pairs, proposed, pool, refused)
+
+
+def remembered(problem: Problem, pool: ThreadPool, move: str) -> Refusals:
+    """What is remembered of a move: nothing of large networks, where that takes memory, and few merges are tried."""
+    return pool.refusals(move) if len(problem.node) <= 2 * SEARCH.sparse.partition_links else Refusals()
 
 
 def merge_proposal(
@@ -43,7 +49,7 @@ def reassigns(problem: Problem, state: State, pool: ThreadPool, *, local: bool =
     inside, near, refused = (
         members_of(problem, state),
         overlapping_partners(problem, state, local),
-        pool.refusals("reassign"),
+        remembered(problem, pool, "reassign"),
     )
     groups = refused.promising(memberships(problem, state), [(k, *others) for k, others in near.items()])
 
