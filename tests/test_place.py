@@ -252,7 +252,7 @@ def test_a_probability_averages_over_draws_and_memberships_one_flip_away(name):
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("structure", ["auto", 0.5])
 def test_the_expert_sees_the_newcomer_in_the_network(directed, structure, monkeypatch):
-    """As if it had been fitted there: the trees of the model, and features of the network with a node more."""
+    """The trees of the model, and features of the network with a node more; their mean with the model's own."""
     graph = planted(directed)
     model = clone(MODELS["LFRM"]).set_params(structure=structure).fit(graph)
     links, by = [33, 35, 41], [40, 50] if directed else []
@@ -272,7 +272,7 @@ def test_the_expert_sees_the_newcomer_in_the_network(directed, structure, monkey
         expert = model._expert.amid(sparse.csr_array(whole))
         assert np.allclose(expert.near.features(pairs), Neighbourhoods(grown.links, directed=directed).features(pairs))
         blend = expert.mean(pairs, 0.5) if structure == 0.5 else expert.blend(pairs, model._weights)
-        assert p == pytest.approx(expit(blend.log_odds(logit(own))))
+        assert logit(p) == pytest.approx(0.5 * logit(own) + 0.5 * blend.log_odds(logit(own)))
         assert not np.allclose(p, own)
 
 

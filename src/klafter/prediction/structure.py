@@ -68,6 +68,11 @@ class Blend(NamedTuple):
         return self.model * own + self.offset + self.neighbourhood
 
 
+def half(blend: Blend) -> Blend:
+    """The mean of the model's own log odds and those of a blend."""
+    return Blend(0.5 + 0.5 * blend.model, 0.5 * blend.offset, 0.5 * blend.neighbourhood)
+
+
 def blended(p: np.ndarray, blend: Blend | None) -> np.ndarray:
     """The probabilities shown, from those of a model and what a blend makes of them; None leaves them."""
     return p if blend is None else np.asarray(expit(blend.log_odds(logit(np.clip(p, 1e-12, 1 - 1e-12)))))

@@ -29,7 +29,7 @@ from klafter.prediction.place_rows import (
     linear_row,
     shares,
 )
-from klafter.prediction.structure import blended
+from klafter.prediction.structure import blended, half
 
 MOST_DRAWS = 60  # that a placement averages
 LEAST = 1e-12  # probability of a 0/1 link value, where its logarithm is taken
@@ -63,13 +63,15 @@ class Surroundings:
     def with_structure(self, model: Any, p: np.ndarray, rows: np.ndarray, incoming: bool) -> np.ndarray:
         """Probabilities of links with some nodes, with what the structural expert says of them.
 
-        Nothing is said of a newcomer without links, nor beyond MOST_NODES nodes, where looking around takes long.
+        It counts half: its features are of what was seen of the newcomer, not of all its links. Nothing is said of one
+        without links, nor beyond MOST_NODES nodes, where looking around takes long.
         """
         n = self.graph.n_nodes
         if n > MOST_NODES or not len(self.out) + len(self.back) or model.structure == 0:
             return p
         ends = np.full(len(rows), n), rows
-        return blended(p, model._blend(np.column_stack(ends[::-1] if incoming else ends), self.links))
+        blend = model._blend(np.column_stack(ends[::-1] if incoming else ends), self.links)
+        return p if blend is None else blended(p, half(blend))
 
 
 class Placement(NamedTuple):

@@ -27,12 +27,13 @@ def unexplained(problem: Problem, responsibility: np.ndarray) -> sparse.csr_arra
 
 
 def nonbacktracking_embedding(
-    links: sparse.csr_array, rng: np.random.Generator, second_kind: np.ndarray = ONE_KIND
+    links: sparse.csr_array, rng: np.random.Generator, kind: np.ndarray = ONE_KIND
 ) -> np.ndarray:
     """Rows of unit length, (n, d), whose products measure the similarity of two nodes; 0 for nodes without links.
 
     In two modes walks of s steps end in one kind from a node of the first and in the other from one of the second: with
     those of s - 1 steps added, nodes of both kinds have ends in common. What all share is then taken out of each kind.
+    Other rules of which kinds may be linked part the ends of walks likewise.
     """
     n = links.shape[0]
     degree = links.sum(axis=1).astype(np.float32)
@@ -43,10 +44,9 @@ def nonbacktracking_embedding(
     for _ in range(SEARCH.sparse.embedding_steps - 1):
         before, now = now, (links @ now) * scale - before * (back * scale**2)[:, None]
         back = degree - 1
-    two_mode = len(second_kind) > 0
-    now = now + before if two_mode else now
+    now = now + before if len(kind) else now
     own = now[:, 1:].copy()
-    for side in (second_kind == 0, second_kind == 1) if two_mode else (slice(None),):
+    for side in [kind == c for c in range(kind.max(initial=0) + 1)] if len(kind) else [slice(None)]:
         common = now[side, 0] / max(np.linalg.norm(now[side, 0]), 1e-30)
         own[side] -= np.outer(common, common @ own[side])
     return own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-30)

@@ -35,7 +35,7 @@ def births(
     """
     responsibility, residual = background_responsibility(problem, state, pool, among)
     links = unexplained(problem, responsibility) if from_embedding else None
-    rows = None if links is None else nonbacktracking_embedding(links, rng, problem.second_kind)
+    rows = None if links is None else nonbacktracking_embedding(links, rng, kinds_of(problem))
     seeds = seed_order(problem, residual, rng)
     fresh = np.ones(problem.n, bool)
     used, born, idle, at = len(state.size), 0, 0, 0
@@ -58,6 +58,11 @@ def births(
             fresh[inside] = False
             used, born, idle = used + 1, born + 1, 0
     return state, born
+
+
+def kinds_of(problem: Problem) -> np.ndarray:
+    """The kind of each node, of a two-mode network or by a rule; empty where every pair is possible."""
+    return problem.kind if len(problem.kind) else problem.second_kind
 
 
 def grown(problem, state, responsibility, residual, rows, background_discount, pool: ThreadPool, seed):
