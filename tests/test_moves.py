@@ -48,6 +48,11 @@ def own_evidence(ws, k):
     return column_evidence(ws, k)
 
 
+@kernel
+def max_effects(ws):
+    return ws.max_effect.copy()
+
+
 @each_case
 def test_births_return_the_score_they_reach_and_count(family, options):
     graph, problem, state = oracles.draw_case(family=family, n=N, **options)
@@ -60,6 +65,20 @@ def test_births_return_the_score_they_reach_and_count(family, options):
     assert value == pytest.approx(oracles.score(graph, problem, state), rel=1e-8, abs=1e-7)
     assert value <= before
     assert state.z[k:].any(axis=1).sum() == born
+
+
+def test_births_in_vain_leave_the_bounds_of_effects():
+    graph, truth = make_lfrm(40, 3, random_state=0)
+    problem = make_problem(graph, FAMILIES["bernoulli"].law(), make_priors(penalty=1e4))
+    members = np.ascontiguousarray(truth.memberships.toarray().T.astype(np.uint8))
+    state = fit_weights(problem, add_communities(empty_state(problem), members, 1.0))
+    k = len(state.z)
+    state = add_communities(state, np.zeros((1, 40)), 0.0)
+    ws, seeds = open_workspace(problem, state), np.arange(40)
+    before = max_effects(ws)
+    _, born = births(ws, score(problem, state), seeds, np.arange(k, k + 1), Failures().of_births(problem.dyads))
+    assert born == 0
+    assert (max_effects(ws)[:k] == before[:k]).all()
 
 
 @pytest.mark.slow

@@ -78,16 +78,17 @@ class KLafter(DenseFit, SparseFit):
         links that each are predicted without themselves. A number is the weight in the mean of log odds; 0 leaves
         the model alone.
     n_init : int or "auto"
-        Restarts: the one with the lowest score gives the communities, predictions average all. The two best go on by
-        row resets and by rebuilding communities. On small networks each restart begins several times.
-        "auto" makes twelve up to 150 nodes, ten up to 500 (six with link="exposure") and four beyond. The sparse engine
-        makes one beyond 5,000 nodes.
+        Restarts: the one with the lowest score gives the communities, predictions average all. The best ones,
+        two up to 150 nodes and three beyond, go on by row resets and by rebuilding communities. On small networks each
+        restart begins several times.
+        "auto" makes twelve up to 150 nodes, six up to 500 and three beyond (four with link="exposure"). The sparse
+        engine makes one beyond 5,000 nodes.
     n_smooth : int or "auto"
-        Sweeps of the posterior that predictions average in each restart, the scales of affinities and the price of
-        communities drawn along, in every second restart without sociality; 0 turns them off. They begin with more
-        communities than the optimum has; up to 500 nodes, where they have sociality, the search tries once
-        more from where they end.
-        "auto" makes 120 up to 150 nodes and 60 beyond. Not for link="exposure", which has no sweeps.
+        Sweeps of the posterior that predictions average in each chain of a restart, the scales of affinities and the
+        price of communities drawn along; 0 turns them off. They begin with more communities than the optimum has. Up
+        to 150 nodes a restart has one chain, every second restart one without sociality, and the search tries once
+        more from where those with it end; beyond, every restart has both.
+        "auto" makes 120 up to 150 nodes, 60 up to 500 and 50 beyond. Not for link="exposure", which has no sweeps.
     n_communities : int, optional
         Fixes the number of communities; some may still lose all members, which a note says. Not for
         link="exposure".

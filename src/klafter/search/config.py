@@ -32,7 +32,7 @@ class Effort:
     dozens: int = setting(150, "nodes up to which the first of three numbers holds")
     hundreds: int = setting(500, "nodes up to which the second of three numbers holds")
     restarts: tuple[int, ...] = setting((12, 6, 3), "restarts of the dense engine: dozens, hundreds of nodes, beyond")
-    sweeps: tuple[int, ...] = setting((120, 50, 50), "sweeps of a chain of a restart: dozens, hundreds, beyond")
+    sweeps: tuple[int, ...] = setting((120, 60, 50), "sweeps of a chain of a restart: dozens, hundreds, beyond")
     sparse_restarts: tuple[int, ...] = setting((6, 6, 4), "restarts of the sparse engine: dozens, hundreds, beyond")
     several_limit: int = setting(5_000, "nodes up to which the sparse engine makes all its restarts")
     finalists: tuple[int, ...] = setting((2, 3, 3), "best restarts whose communities are rebuilt, likewise")

@@ -22,7 +22,7 @@ from klafter.search.starts import above_the_mean, is_of_many, neighbourhoods, pa
 
 
 def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth: Callable | None = None) -> Outcome:
-    """Descend from some starts, and again from a richer state; smooth around that, and descend from where it ended.
+    """Descend from some starts, and again from a richer state; smooth around that; of few nodes descend from its end.
 
     Not from sweeps without sociality: communities that stand in for it would start the search badly. Sweeps are of the
     buffet's posterior, whichever prior the descents have.
@@ -39,7 +39,7 @@ def restart(problem: Problem, recipe: Recipe, task: Task, callback, stop, smooth
             break
         best = min(best, run(problem, covering_state(problem, recipe, rng), best.score), key=by_score)
     rich, few = best.state, not is_of_many(problem)
-    fewest = few and problem.dyads.n <= SEARCH.effort.dozens
+    fewest = problem.dyads.n <= SEARCH.effort.dozens
     if (few or smooth) and recipe.n_communities is None and problem.priors.temperature > 0.0 and not descent.stopped():
         rich = enrich(best.problem._replace(counts=False), rich, recipe, rng, stop)
         if few:
