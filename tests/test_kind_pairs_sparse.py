@@ -184,3 +184,11 @@ def test_communities_of_people_papers_and_venues_are_found_where_walks_of_two_st
     model = kl.KLafter(link="exposure", prior="buffet", penalty=0.5, n_init=1, structure=0, random_state=0).fit(graph)
     assert model.n_communities_ == k
     assert model.objective_ <= known + 1.0
+
+
+def test_a_search_on_a_cluster_takes_two_modes_alone():
+    pytest.importorskip("distributed")
+    from klafter.models.engines.distributed import fit_graph
+
+    with pytest.raises(ValueError, match="Fit without client"):
+        fit_graph(kl.KLafter(link="exposure"), ruled("chain"), None, None, None)

@@ -96,7 +96,7 @@ class Predictions(Exports):
         Returns
         -------
         ndarray of shape (m,)
-            0 for a node and itself, and for two nodes of one kind in a two-mode network.
+            0 for a node and itself, and for two nodes of kinds that may not be linked, as one kind in two modes.
         """
         return self._probability(self._pairs(pairs))
 

@@ -18,7 +18,7 @@ from klafter.search.sparse.state import Problem, State, memberships
 from klafter.search.sparse.workspace import open_workspace
 
 AT_ONCE = 4_000_000  # probabilities in memory at once
-COMMUNITY_SUMS = ("send_sum", "receive_sum", "send_by_kind", "receive_by_kind")
+OF_FACTORS = ("send_sum", "receive_sum", "send_by_kind", "receive_by_kind")
 ROWS = 100_000  # nodes of which the links are looked at together
 
 
@@ -55,7 +55,7 @@ def most_flips(problem: Problem, state: State) -> np.ndarray:
 
 def by_sets(problem: Problem, state: State, counts: bool) -> sparse.csr_array:
     """From the sets of communities of each node that is drawn so; the rows of others are empty."""
-    sums = {name: getattr(state, name).copy() for name in ("size", *COMMUNITY_SUMS)}
+    sums = {name: getattr(state, name).copy() for name in ("size", *OF_FACTORS)}
     state = state._replace(**sums)  # from which each node is taken out, and put back
     ws, scratch = open_workspace(problem, state), scratch_for(problem, state, counts)
     most = np.minimum(state.held + SEARCH.sparse.reset_communities, len(state.size))
