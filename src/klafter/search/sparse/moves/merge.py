@@ -17,8 +17,8 @@ TOGETHER = 500  # communities whose overlaps with all others are counted at a ti
 
 def merges(problem: Problem, state: State, pool: ThreadPool, *, local: bool = False) -> tuple[State, int]:
     """Make one of two communities that overlap."""
-    inside, refused = members_of(problem, state), remembered(problem, pool, "merge")
-    pairs = refused.promising(memberships(problem, state), overlapping(problem, state, local))
+    inside = members_of(problem, state)
+    pairs, refused = promising(problem, state, overlapping(problem, state, local), "merge", pool)
 
     def proposed(state: State, pair: tuple[int, int]) -> Exchange:
         return merge_proposal(problem, state, inside, pair, pool)
@@ -26,9 +26,15 @@ def merges(problem: Problem, state: State, pool: ThreadPool, *, local: bool = Fa
     return in_turns(problem, state, pairs, proposed, pool, refused)
 
 
-def remembered(problem: Problem, pool: ThreadPool, move: str) -> Refusals:
-    """What is remembered of a move: nothing of large networks, where that takes memory, and few merges are tried."""
-    return pool.refusals(move) if len(problem.node) <= 2 * SEARCH.sparse.partition_links else Refusals()
+def promising(
+    problem: Problem, state: State, groups: list, move: str, pool: ThreadPool
+) -> tuple[list, Refusals | None]:
+    """The groups that may gain, and what is remembered of them: nothing of networks too large to be annealed, where it
+    takes memory, and few are tried."""
+    if len(problem.node) // 2 * SEARCH.sparse.anneal_sweeps > SEARCH.sparse.anneal_links:
+        return groups, None
+    refused = pool.refusals(move)
+    return refused.promising(memberships(problem, state), groups), refused
 
 
 def merge_proposal(
@@ -46,12 +52,8 @@ def reassigns(problem: Problem, state: State, pool: ThreadPool, *, local: bool =
 
     A union of several communities explains too little to let its parts, once found, take all their members.
     """
-    inside, near, refused = (
-        members_of(problem, state),
-        overlapping_partners(problem, state, local),
-        remembered(problem, pool, "reassign"),
-    )
-    groups = refused.promising(memberships(problem, state), [(k, *others) for k, others in near.items()])
+    inside, near = members_of(problem, state), overlapping_partners(problem, state, local)
+    groups, refused = promising(problem, state, [(k, *others) for k, others in near.items()], "reassign", pool)
 
     def proposed(state: State, group: tuple) -> Exchange:
         return reassign_proposal(problem, state, inside, group, pool)
