@@ -27,6 +27,7 @@ class SmallGraph(NamedTuple):
     dyads: Dyads
     covariates: MappingProxyType = MappingProxyType({})
     second_kind: None = None
+    rule: None = None
 
     @property
     def n_nodes(self) -> int:

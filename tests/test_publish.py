@@ -21,9 +21,10 @@ SWEEPS = {"n_burn": 2, "n_draws": 4, "random_state": 0}
 SAMPLED = {"chains_", "trace_", "n_burned_", "sweep_seconds_", "diagnostics_"}
 CHOSEN = {"cv_results_", "best_index_", "best_params_", "best_score_", "best_estimator_"}
 DENSE = {"converged_", "prior_", "finest_", "levels_"}
+EXPOSURE = {"converged_", "background_", "prior_", "links_shared_", "degree_prior_"}
 MODELS = {
     "logit": (KLafter(**QUICK, n_smooth=0), DENSE),
-    "exposure": (KLafter(**QUICK, link="exposure"), {"converged_", "background_", "prior_", "links_shared_"}),
+    "exposure": (KLafter(**QUICK, link="exposure"), EXPOSURE),
     "paper": (KLafter.paper(max_iter=3, random_state=0), set()),
     "lfrm": (LFRM(**SWEEPS), SAMPLED | {"prior_"}),
     "irm": (IRM(**SWEEPS), SAMPLED),

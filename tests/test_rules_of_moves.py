@@ -228,7 +228,7 @@ def test_pairs_come_by_shared_members_or_links_across_most_alike_first():
 def test_merges_try_the_most_alike_first_and_list_pairs_anew_after_each(monkeypatch):
     tried = []
 
-    def propose(problem, state, k, m):
+    def propose(problem, state, k, m, goal):
         tried.append((len(state.z), k, m))
         better = len(state.z) == 6 and (k, m) == (0, 1)
         return Proposal("merge", merge.merged(state, k, m), np.arange(1), -1.0 if better else 1.0)
