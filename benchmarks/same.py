@@ -147,8 +147,6 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("give --save FILE, --against FILE, or both")
     if args.against and not args.against.exists():
         parser.error(f"{args.against} does not exist: --save it with the code as it was")
-    warnings.simplefilter("ignore")
-    logging.disable(logging.CRITICAL)
     before, after, same = Saved(args.against), Saved(), True
     for name in args.only:
         begun = time.process_time()
@@ -166,4 +164,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
     sys.exit(main())
