@@ -7,6 +7,7 @@ from threadpoolctl import ThreadpoolController
 
 from klafter import KLafter
 from klafter.datasets import load_karate
+from klafter.models import predictions
 from klafter.search.blas import one_blas_thread
 
 BLAS = ThreadpoolController().select(user_api="blas")
@@ -27,6 +28,15 @@ def two_threads():
 def test_a_fit_limits_blas_and_lets_go():
     seen = set()
     KLafter(n_init=1, n_smooth=2, random_state=0).fit(load_karate(), callback=lambda progress: seen.update(threads()))
+    assert seen == {1}
+    assert threads() == {2}
+
+
+def test_what_the_structural_expert_learns_for_predictions_limits_blas_too(monkeypatch):
+    model = KLafter(n_init=1, n_smooth=2, structure=0.5, random_state=0).fit(load_karate())
+    seen = set()
+    monkeypatch.setattr(predictions, "fit_expert", lambda *words: seen.update(threads()))
+    model.predict_proba([(0, 1)])
     assert seen == {1}
     assert threads() == {2}
 

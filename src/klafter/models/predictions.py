@@ -20,6 +20,7 @@ from klafter.models.interop.placement import are_rows_of_nodes, score_newcomers
 from klafter.models.results.levels import Packed
 from klafter.prediction.ranking import best_pairs, near_of
 from klafter.prediction.structure import STEADY, Blend, Expert, Weights, blended, fit_expert
+from klafter.search.blas import one_blas_thread
 
 if TYPE_CHECKING:
     import pandas
@@ -126,6 +127,7 @@ class Predictions(Exports):
         """The probabilities shown, from the model's own and the structural expert."""
         return blended(p, self._blend(pairs))
 
+    @one_blas_thread()
     def _blend(self, pairs: np.ndarray, links: sparse.csr_array | None = None) -> Blend | None:
         """How model and structural expert make log odds, if the expert is asked and has links to learn from.
 

@@ -1,6 +1,7 @@
-"""Linear algebra on one thread while a fit runs: its matrices are small, and threads that wait cost more than they do.
+"""Linear algebra on one thread while a fit runs or the structural expert learns: its matrices are small.
 
-The eigenvalues of a small matrix take BLAS some forty times the processor seconds on two threads that they take on one.
+Threads that wait cost more than they do: the eigenvalues of a small matrix take BLAS some forty times the processor
+seconds on two threads that they take on one.
 """
 
 from __future__ import annotations

@@ -69,6 +69,7 @@ class Restart:
     )
     binary_steps: int = setting(3, "first steps on which link values are only large or small", 0)
     partition_nodes: int = setting(400, "nodes times starts at partitions", 0)
+    fewest_partitions: int = setting(2, "starts at partitions, at least, up to hundreds of nodes", 0)
     most_partitions: int = setting(8, "starts at partitions, at most")
     partition_spread: float = setting(1.5, "s: resolutions of partitions lie between 2^-s and 2^s", 0.0)
     fine_partitions: tuple[float, float] = setting(

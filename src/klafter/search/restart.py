@@ -116,7 +116,10 @@ def n_partitions(problem: Problem, recipe: Recipe, task: Task) -> int:
         return 0
     if task.state is not None:
         return int(is_of_many(problem))
-    return 0 if task.run % 2 else min(SEARCH.restart.most_partitions, SEARCH.restart.partition_nodes // problem.dyads.n)
+    if task.run % 2:
+        return 0
+    settings, fewest = SEARCH.restart, 0 if is_of_many(problem) else SEARCH.restart.fewest_partitions
+    return max(fewest, min(settings.most_partitions, settings.partition_nodes // problem.dyads.n))
 
 
 def may_cover(problem: Problem, recipe: Recipe) -> bool:
